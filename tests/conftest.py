@@ -16,6 +16,8 @@ collect_ignore_glob = ["benchmarks/bench_*", "data/*", "javascript/*", "adapters
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Results must not depend on what a background thread has compiled by now; tests of kernels choose for themselves.
 os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
+# Nor on when another process has compiled a program; tests of that start processes of their own.
+os.environ.setdefault("AUTODIFF_LAB_COMPILE", "wait")
 # OpenBLAS reads this when it loads. Its idle threads otherwise spin for 2**26 cycles after each product, on cores that
 # other tests need.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")

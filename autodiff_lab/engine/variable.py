@@ -321,10 +321,10 @@ class Variable(Identified, Operators):
 
     def _replace(self, array: Any, source: Tensor) -> None:
         """Take a new value; `source` is the tensor that the user gave."""
-        if getattr(array, "base", None) is not None:
-            array = array.copy()
-        self._held = array
-        self._tell(array, source, source)
+        if (trace := trace_now()) is not None:
+            trace.note_before(self)
+        self._held = array.copy() if getattr(array, "base", None) is not None else array
+        self._tell(self._held, source, source)
 
     def _tell(self, array: Any, source: Tensor, value: Tensor) -> None:  # `value` holds the new value
         if sinks_now():

@@ -41,6 +41,13 @@ class Refused(NamedTuple):
     objects: list[Any]
 
 
+class Plan(NamedTuple):
+    """What makes an entry, and may do so several times, and whether its program runs on the CPU."""
+
+    entry: Callable[[], Compiled]
+    on_cpu: bool
+
+
 @dataclass
 class Compiled:
     """A signature that runs a program."""
@@ -61,6 +68,7 @@ class Compiled:
         return any(memory_of(v._held) is not place for v, place in zip(self.reads, there, strict=True))
 
     def __post_init__(self) -> None:
+        self.compared = self.program.memory is not None  # whether it is known to be faster than the function
         self.run, self.silent = self.code.run, self.code.silent
         self.unchanged, self.serves = self.surroundings.unchanged, self.surroundings.serves
         self.alone = self.rebuild is _give_one
@@ -114,10 +122,8 @@ class Compiled:
         return [*arrays, *[late.make() for late in self.late]], undo
 
 
-def compiled(
-    trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str
-) -> Compiled | list[Refusal]:
-    """Return an entry for a trace, or the reasons why there is none."""
+def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str) -> Plan | list[Refusal]:
+    """Return how the entry for a trace is made, or the reasons why there is none."""
     leaves, rebuild = nest.flatten(result, leaf=nest.slices)
     leaves, rebuild = with_parts(leaves, rebuild)
     for leaf in leaves:
@@ -129,8 +135,7 @@ def compiled(
         return list(trace.refusals)
     reads = list(trace.hidden)
     order = {v: n for n, v in enumerate(reads)}
-    program, code = _coded(simplify(program), backend, [order.get(v, -1) for v in trace.assigned])
-
+    assigned, late = list(trace.assigned), trace.late
     kept = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
 
     def give(tensors: list[Tensor]) -> Any:
@@ -141,7 +146,12 @@ def compiled(
 
     make = _give_one if isinstance(result, Tensor) else rebuild if len(places) == len(leaves) else give
     open_shapes = [(v, v._held.shape) for v in reads if v._shape is not None]
-    return Compiled(program, code, around, reads, list(trace.assigned), make, objects, open_shapes, trace.late)
+
+    def entry() -> Compiled:
+        made, code = _coded(simplify(program), backend, [order.get(v, -1) for v in assigned])
+        return Compiled(made, code, around, reads, assigned, make, objects, open_shapes, late)
+
+    return Plan(entry, program.memory is None)
 
 
 def _give_one(tensors: list[Tensor]) -> Any:

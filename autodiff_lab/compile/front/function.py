@@ -8,7 +8,6 @@ compiled with the rest.
 
 from __future__ import annotations
 
-import builtins
 import functools
 import logging
 import os
@@ -17,18 +16,17 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from autodiff_lab.compile.front.effects import Effects
-from autodiff_lab.compile.front.entry import Compiled, Refused, compiled, not_made
-from autodiff_lab.compile.front.kinds import pure
+from autodiff_lab.compile.front.entry import Compiled, Plan, Refused, compiled, not_made
+from autodiff_lab.compile.front.kinds import replaced
+from autodiff_lab.compile.front.reading import Readable
 from autodiff_lab.compile.front.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
-from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.program.program import Program
-from autodiff_lab.engine import configuration
+from autodiff_lab.compile.front.waiting import Trial, Waiting, example_of, in_background, progress
+from autodiff_lab.engine import configuration, nest
 from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -39,17 +37,14 @@ _LOG = logging.getLogger("autodiff_lab")
 _MOST_TRACES = 5
 """How many times one signature may be traced because the surroundings changed."""
 _MOST_SIGNATURES = 64
-_BUILT_IN = [
-    (name, kind)
-    for name, kind in vars(builtins).items()
-    if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
-]
+_BUILDS = 3
+"""Calls that layers may take to build themselves."""
 _MET = Refusal("an argument, a tensor, can be reached in another way too", None)
 _REPLACED = Refusal("a built-in function of Python has been replaced", None)
 _PROFILED = Refusal("another profiler is active, so side effects could not be observed", None)
 
 
-class Function:
+class Function(Readable):
     """A compiled function; made by `function`.
 
     Attributes
@@ -61,7 +56,7 @@ class Function:
     # These are slots, so that `__dict__` holds only what the user sets, which is guarded.
     __slots__ = (
         "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
-        "_lock", "_refusals", "_reported", "fallbacks", "python_function",
+        "_lock", "_refusals", "_reported", "_slower", "_trials", "_waiting", "fallbacks", "python_function",
     )  # fmt: skip
     _guarded = ("python_function",)
 
@@ -72,11 +67,14 @@ class Function:
         self._declined = 0  # calls that a program could not serve
         self._backend = backend
         self._fast: dict[Any, Compiled] = {}
-        self._entries: dict[Any, Compiled | Refused] = {}
+        self._trials: dict[Any, Trial] = {}  # by quick key, until it is known which way is faster
+        self._waiting: Waiting | None = None
+        self._entries: dict[Any, Compiled | Refused | Waiting] = {}
         self._attempts: dict[Any, int] = {}
         self._latest: Compiled | None = None
         self._refusals: list[Refusal] = []
         self._reported = False
+        self._slower = ""  # what was measured, if the program is slower than the function
         self._known: dict[int, Tensor] = {}  # tensors that it reaches other than as arguments
         self._lock = threading.RLock()
         _made.add(self)
@@ -97,18 +95,38 @@ class Function:
         if memory is not None:  # where new tensors are created is part of the signature
             key.append(memory)
         if quick:
-            entry = self._fast.get(tuple(key))
+            known = tuple(key)
+            entry = self._fast.get(known)
             if entry is not None and entry.serves(arrays):
                 done, result = entry.call(arrays)
                 if done:
                     return result
-        return self._slowly(args, kwargs, tuple(key) if quick else None)
+            elif known in self._trials:
+                done, result = self._tried(known, arrays, args, kwargs)
+                if done:
+                    return result
+            return self._slowly(args, kwargs, known)
+        return self._slowly(args, kwargs, None)
+
+    def _tried(self, key: Any, arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+        """Serve a call while the program is compiled or compared with the function; False if it cannot be served."""
+        trial = self._trials[key]
+        done, result = trial.call(arrays, lambda: self._eagerly(args, kwargs))
+        if trial.settled:
+            trial.settled = False
+            if trial.slower:
+                self._slower = trial.verdict(self._name)
+            elif self._trials.pop(key, None) is not None and trial.entry is not None:
+                self._fast[key] = trial.entry
+        elif not done:
+            self._trials.pop(key, None)
+        return done, result
 
     def _slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: tuple[Any, ...] | None) -> Any:
         """Serve a call whose quick key is not known yet, if it has one."""
         if configuration.functions_run_eagerly():
             return self._eagerly(args, kwargs)
-        if _replaced():  # compiling needs them as Python made them
+        if replaced():  # compiling needs them as Python made them
             self.fallbacks += 1
             self._refusals = [_REPLACED]
             return self.python_function(*args, **kwargs)
@@ -134,12 +152,17 @@ class Function:
     def _served(self, call: Call, key: tuple[Any, ...] | None) -> tuple[bool, Any]:
         """Run the program of a call if there is one that can serve it."""
         entry = self._entries.get(call.key)
+        if isinstance(entry, Waiting):
+            return True, call.plainly(self.python_function)
         if not isinstance(entry, Compiled) or not entry.unchanged():
             return False, None
         done, result = entry.call([t._held for t in call.tensors])
         if done:
-            if key is not None:
-                self._fast[key] = entry
+            if key is not None and key not in self._trials:
+                if entry.compared or not in_background() or self._backend == "numpy":
+                    self._fast[key] = entry
+                else:
+                    self._trials[key] = Trial(entry)
         elif not entry.moved():
             self.fallbacks += 1
             self._declined += 1
@@ -152,8 +175,65 @@ class Function:
             return self.python_function(*args)
         return take_apart(self.python_function, args, kwargs).plainly(self.python_function)
 
-    def _trace(self, call: Call, key: tuple[Any, ...] | None) -> Any:
-        """Run the function under a trace, and compile it or note why not.  This is the actual call: it runs once."""
+    def compile(self, *args: Any, **kwargs: Any) -> bool:
+        """Trace the function for arguments like these, and wait until its program is ready.
+
+        The function runs once; variables that it assigns get their values back, and other effects remain.  After a
+        second a line on standard error says what is waited for.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments of a call, or a `TensorSpec` for a tensor, which is made of ones.
+
+        Returns
+        -------
+        bool
+            Whether calls like this run a program; `why` gives the reason if they do not.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a spec has an open length, or a tape or a recording is open.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> f = lab.function(lambda x: lab.reduce_sum(x * x))
+        >>> f.compile(lab.TensorSpec([3]))
+        True
+        >>> print(f(lab.constant([1.0, 2.0, 3.0])))
+        Tensor(14.0, shape=(), dtype=float32)
+        """
+        if sinks_now():
+            raise InvalidArgumentError(f"{self._name}.compile: a tape or a recording is open. Compile outside of it.")
+        leaves, rebuild = nest.flatten((args, kwargs))
+        args, kwargs = self._fitted(*rebuild([example_of(leaf) for leaf in leaves]))
+        entry: Any = None
+        with progress(self._name):
+            for _ in range(_BUILDS):
+                call = take_apart(self.python_function, args, kwargs, self._known)
+                with self._lock:
+                    entry = self._entries.get(call.key)
+                    if not isinstance(entry, (Refused, Waiting)) and not (entry is not None and entry.unchanged()):
+                        self._trace(call, None, for_real=False)
+                        entry = self._entries.get(call.key)
+                if isinstance(entry, Waiting):
+                    entry.wait(self._name)
+                    entry = self._entries.get(call.key)
+                if entry is not None:
+                    break
+        return isinstance(entry, Compiled)
+
+    def _fitted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return arguments as calls are made with them."""
+        return args, kwargs
+
+    def _trace(self, call: Call, key: tuple[Any, ...] | None, *, for_real: bool = True) -> Any:
+        """Run the function under a trace, and compile it or note why not.
+
+        This is the actual call: it runs once; if it is not `for_real`, variables get their values back.
+        """
         around = Surroundings(self.python_function, call.objects)
         plain = call.key
         if self._meets(call, around):
@@ -161,8 +241,12 @@ class Function:
         copies = [copy_of(t) for t in call.tensors]
         trace = Trace(copies, call.names)
         lent = call.lend(copies)
-        with lent as (args, kwargs), active(trace), Effects(around) as effects:
-            result = self.python_function(*args, **kwargs)
+        try:
+            with lent as (args, kwargs), active(trace), Effects(around) as effects:
+                result = self.python_function(*args, **kwargs)
+        finally:
+            if not for_real:
+                trace.undo()
         refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
         if not around.observed():
             refusals.append(Refusal("its calls could not be observed", None))
@@ -179,12 +263,10 @@ class Function:
         if not refusals:
             around.finish(len(call.tensors))
             made = compiled(trace, result, around, call.objects, self._backend)
-            if isinstance(made, Compiled):
-                self._entries[call.key] = self._latest = made
+            if not isinstance(made, list):
                 self._refusals = []
                 self._known |= around.tensors
-                if key is not None:
-                    self._fast[key] = made
+                self._make(made, call, key)
                 return result
             refusals = made
         self.fallbacks += 1
@@ -203,6 +285,28 @@ class Function:
         if not self._reported:
             self._reported = True
             _LOG.warning("%s (reported once; %s.why() says it again)", self.why(), self._name)
+
+    def _make(self, plan: Plan, call: Call, key: tuple[Any, ...] | None) -> None:
+        """Make the program of a call, or have it made in the background."""
+        if plan.on_cpu and self._backend != "numpy" and in_background():
+            waiting = self._entries[call.key] = self._waiting = Waiting(plan.entry)
+            if key is not None:
+                self._trials[key] = Trial(waiting)
+            waiting.start(lambda: self._ready(call, waiting))
+            return
+        made = self._entries[call.key] = self._latest = plan.entry()
+        if key is not None:
+            self._fast[key] = made
+
+    def _ready(self, call: Call, waiting: Waiting) -> None:
+        """Take over what the background has made."""
+        if self._entries.get(call.key) is not waiting:
+            return
+        if waiting.entry is not None:
+            self._entries[call.key] = self._latest = waiting.entry
+        else:
+            self._refusals = [Refusal(f"its program could not be made: {waiting.error}", None)]
+            self._entries[call.key] = Refused(self._refusals, call.objects)
 
     def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
         """Yield reasons that lie in earlier calls."""
@@ -249,104 +353,13 @@ class Function:
 
         return concrete(self, args, kwargs)
 
-    # --- what users read -------------------------------------------------------------------------------------------
-
-    @property
-    def program(self) -> Program:
-        """The program of the latest signature compiled.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If none is compiled; the message says why.
-        """
-        return self._compiled().program
-
-    @property
-    def source(self) -> str:
-        """The generated Python of the latest signature compiled."""
-        return self._compiled().code.source
-
-    @property
-    def compiled(self) -> bool:
-        """Whether there is a program, for some signature."""
-        return self._latest is not None
-
-    @property
-    def kernels(self) -> tuple[Kernel, ...]:
-        """What became one call in the latest signature compiled: fused loops and programs of scalars."""
-        return self._compiled().code.kernels
-
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """Why the latest trace could not be compiled, each reason with its line; empty if it was."""
-        return tuple(self._refusals)
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """Runs of elementwise ops that could not be fused, and why; usually empty."""
-        return self._compiled().code.skipped
-
-    def _compiled(self) -> Compiled:
-        if self._latest is None:
-            raise InvalidArgumentError(f"{self._name}: no program. {self.why()}")
-        return self._latest
-
-    def why(self) -> str:
-        """Say why calls ran eagerly, or that none did; and which loops over arrays run as loops, which unrolled.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> @lab.function
-        ... def f(x):
-        ...     return x * 2.0 if x > 0 else x
-        >>> _ = f(lab.constant(1.0))
-        >>> print(f.why().split(".")[0])
-        f runs eagerly: a branch or bool() asks for the value of a tensor
-        """
-        if self._refusals:
-            return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
-        if self._declined:
-            return (
-                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
-                "variable or a result had another shape than in the trace."
-            )
-        if self._latest is None:
-            return f"{self._name} has not been called yet."
-        turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
-        loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
-        return " ".join([f"{self._name} is compiled.{loops}", *(f"{why}." for why in self._latest.code.unrolled)])
-
-    @property
-    def _name(self) -> str:
-        return getattr(self, "__name__", "the function")
-
-    def __repr__(self) -> str:
-        return f"<Function {self._name}: {len(self._entries)} signatures, {self.fallbacks} fallbacks>"
-
-    def to_html(self, path: str | Path) -> None:
-        """Write one HTML file with the graph, the program and the source, which needs no network and no kernel.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file to write; an existing one is replaced.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        """
-        from autodiff_lab.exploring.program import to_html
-
-        Path(path).write_text(to_html(self), encoding="utf-8")
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """Return what a notebook shows: graph, program and source side by side, or why the function runs eagerly."""
-        from autodiff_lab.exploring.program import bundle
-
-        return bundle(self, include=include, exclude=exclude)
+    def _forget(self) -> None:
+        """Begin again in a child process: what was being made in the parent is not made there, nor are locks freed."""
+        self._lock = threading.RLock()
+        self._waiting = None
+        self._trials.clear()
+        for key in [key for key, entry in self._entries.items() if isinstance(entry, Waiting)]:
+            del self._entries[key]
 
     def __deepcopy__(self, memo: Any) -> Function:
         return self
@@ -356,25 +369,17 @@ class Function:
         return self.python_function.__qualname__
 
 
-def _replaced() -> bool:
-    """Return whether a built-in function that compiling uses has been replaced."""
-    now = vars(builtins)
-    for name, kind in _BUILT_IN:  # noqa: SIM110 - `any` is one of them
-        if now[name] is not kind:
-            return True
-    return False
-
-
 def _after_fork() -> None:
-    """Renew locks in a child process: a thread that held one in the parent does not exist there."""
+    """Renew what belongs to threads of the parent, which do not exist in a child process."""
     for made in _made:
-        made._lock = threading.RLock()  # pyright: ignore[reportPrivateUsage]
+        made._forget()  # pyright: ignore[reportPrivateUsage]
 
 
 def _forget_quick_keys() -> None:
     """Send the next call of every function through `_slowly`, which reads the configuration."""
     for made in list(_made):
         made._fast.clear()  # pyright: ignore[reportPrivateUsage]
+        made._trials.clear()  # pyright: ignore[reportPrivateUsage]
 
 
 _made: weakref.WeakSet[Function] = weakref.WeakSet()

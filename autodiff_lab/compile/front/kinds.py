@@ -175,3 +175,19 @@ def pure(called: Any) -> bool:
                                           type({}.values()))):  # fmt: skip
         return True
     return ours(kind) or foundation(kind) is not None
+
+
+_BUILT_IN = [
+    (name, kind)
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) or (isinstance(kind, types.BuiltinFunctionType) and pure(kind))
+]
+
+
+def replaced() -> bool:
+    """Return whether a built-in function that compiling uses has been replaced."""
+    now = vars(builtins)
+    for name, kind in _BUILT_IN:  # noqa: SIM110 - `any` is one of them
+        if now[name] is not kind:
+            return True
+    return False

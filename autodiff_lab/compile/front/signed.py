@@ -57,6 +57,9 @@ class Signed(Function):
         ])  # fmt: skip
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - see the class
+        return super().__call__(*self._fitted(args, kwargs)[0])
+
+    def _fitted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         own, rest = args[: self._skipped], args[self._skipped :]
         plain = self._plain
         if kwargs or plain is None or len(rest) != len(plain) or not all(map(_Tensor.fits, plain, rest)):
@@ -68,7 +71,7 @@ class Signed(Function):
             rest = tuple(
                 _taken(kind, bound.arguments[name], f"{self._name}: argument {name!r}") for name, kind in self._takes
             )
-        return super().__call__(*own, *rest)
+        return (*own, *rest), {}
 
     def _listed(self) -> str:
         return ", ".join(f"{name}: {kind}" for name, kind in self._takes) or "no arguments"

@@ -15,11 +15,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from autodiff_lab.kernels.base.compiler import COMPILING, ask
+from autodiff_lab.kernels.base.compiler import COMPILING, WAITS, NotYet, ask, wish, wishes
+from autodiff_lab.kernels.base.likes import Like, signature
 
 FAMILIES = "autodiff_lab.kernels"
 MODES = ("auto", "numpy", "numba")
@@ -27,8 +26,6 @@ WORTH_ASKING = 50_000
 """Work, in elements or multiplications of all calls of a class together, for which an override is measured."""
 LITTLE = 1000
 """Calls with less work are not reason enough to compile an override."""
-FEW_NUMBERS = 16
-"""Arrays of so few numbers may be settings, whose values a measurement keeps."""
 MOST_CLASSES = 4096
 """Number of shapes of which a kernel remembers what it runs on; then it begins again with what is on disk."""
 
@@ -39,49 +36,6 @@ ELSEWHERE: set[type] = set()
 """Classes of arrays outside the CPU's memory; empty until a GPU is used."""
 CHOSEN: dict[str, Chosen] = {}
 """Every kernel that has an override, by its name."""
-
-
-class Like(NamedTuple):
-    """What a measurement needs to know of an array; values only of integers, which may be positions, and of settings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from autodiff_lab.kernels.base.choose import Like
-    >>> Like.in_rows(np.dtype("float32"), (2, 3)).strides
-    (12, 4)
-    """
-
-    dtype: Any
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    values: Any = None
-
-    @classmethod
-    def of(cls, array: Any) -> Any:
-        """Describe an array; whatever is none stays as it is."""
-        if not hasattr(array, "strides"):
-            return array
-        known = array.dtype.kind not in "fc" or array.size <= FEW_NUMBERS
-        return cls(array.dtype, array.shape, array.strides, array.copy() if known else None)
-
-    @classmethod
-    def in_rows(cls, dtype: Any, shape: tuple[int, ...]) -> Like:
-        """Describe an array that is not there yet; integers in it will be 0."""
-        made = np.empty(shape, dtype) if dtype.kind in "fc" else np.zeros(shape, dtype)
-        return cls(dtype, shape, made.strides, None if dtype.kind in "fc" else made)
-
-
-def signature(arrays: Sequence[Any], params: dict[str, Any]) -> Any:
-    """Return dtypes, shapes and layouts of arrays, and parameters: what the choice of a kernel depends on."""
-    told: list[Any] = []
-    try:
-        for a in arrays:
-            told += (a.dtype.char, a.shape, a.strides)
-    except AttributeError:  # None, or a list
-        told.append(repr(arrays[1:]))
-    told += params.values()
-    return tuple(told)
 
 
 class Chosen:
@@ -152,10 +106,16 @@ class Chosen:
             self._met[key] = before + work
             if before < WORTH_ASKING <= before + work and numba_is_there():
                 given = [Like.of(array) for array in arrays]
-                ask(lambda: self._decide(key, dtype, given, params, work))
+                ask(lambda: self._find_out(key, dtype, given, params, work))
         else:  # not to be met at every call; again once the override is there
             self._remember(key, False)
             self._little.add(key)
+
+    def _find_out(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
+        """Have the override compiled and measured in a process of its own, and decide by what comes back."""
+        if not WAITS:
+            import_module("autodiff_lab.kernels.base.elsewhere").have_made([self._wish(dtype, given, params)])
+        self._decide(key, dtype, given, params, work)
 
     def _decide(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
         """Find out whether calls with a signature run on the override; a large one does if that cannot be found."""
@@ -189,14 +149,28 @@ class Chosen:
         bool
             Whether there is an override.
         """
-        if not self.compile(dtype):
-            return False
-        if values and _state["mode"] == "auto":
-            given = [Like.in_rows(value.dtype, value.shape) for value in values]
-            key = signature(given, params or {})
-            if key not in self.pays:
-                self._decide(key, dtype, given, params or {}, WORTH_ASKING)
+        given = [Like.in_rows(value.dtype, value.shape) for value in values] if _state["mode"] == "auto" else []
+        key, params = signature(given, params or {}), params or {}
+        try:
+            if not self.compile(dtype):
+                return False
+            if given and key not in self.pays:
+                if wishes() is not None and not self._is_measured(given, params):
+                    raise NotYet
+                self._decide(key, dtype, given, params, WORTH_ASKING)
+        except NotYet:
+            wish(self._wish(dtype, given, params))
         return True
+
+    def _wish(self, dtype: Any, given: list[Any], params: dict[str, Any]) -> Any:
+        """Return what another process needs to know to compile and measure the override."""
+        wishes = import_module("autodiff_lab.kernels.base.elsewhere")
+        return wishes.Override(self.name, self.reference, f"{self.family}.{self.function}", dtype, given, params)
+
+    def _is_measured(self, given: list[Any], params: dict[str, Any]) -> bool:
+        """Return whether calls of a class were compared before, in this process or in another one."""
+        measuring = import_module("autodiff_lab.kernels.base.measuring")
+        return measuring.class_of(self.name, self.override(), given, params) in measuring.kept()
 
     def compile(self, dtype: Any) -> bool:
         """Compile the override for a dtype, and return whether there is one."""
@@ -225,6 +199,8 @@ class Chosen:
                 return f"the override does not take {dtype}"
             for loop in faster.loops:  # type: ignore[attr-defined]
                 loop[dtype]
+        except NotYet:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
             return f"{type(error).__name__}: {error}"
         return ""

@@ -1,4 +1,8 @@
-"""When the compiler runs: in one thread at a time, mostly a thread in the background, and never across a fork.
+"""When the compiler runs: in one thread at a time, mostly in the background, and never across a fork.
+
+Jobs of the background are done by a thread, which leaves machine code that has to be compiled to a child process (see
+`elsewhere`): Numba is written in Python, and a thread that runs it holds the lock of the interpreter.  What the thread
+does itself it does in pieces of a millisecond, with a pause after each (`breathe`).
 
 A process that forks while another of its threads compiles leaves the child with locks that are never released:
 Python's, of modules that are half imported, and those of the compiler. Our own locks could be made again there, these
@@ -11,10 +15,38 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
+
+WAYS = ("background", "wait")
+WORK, REST = 0.001, 3.0
+"""Seconds that the background works before it rests, and how many times as long it rests."""
+_way = os.environ.get("AUTODIFF_LAB_COMPILE", "background")
+if _way not in WAYS:
+    raise ValueError(f"AUTODIFF_LAB_COMPILE={_way!r} is unknown. Try one of {WAYS}.")
+WAITS = _way == "wait"
+"""Whether calls wait for the compiler instead of being answered without it; the environment decides."""
+
+
+class NotYet(Exception):
+    """Machine code is not there, and the block of `listing` says that it is not to be compiled here."""
+
+
+class Ended(BaseException):
+    """The interpreter ends, and a job in the background with it."""
+
+
+class _Here(threading.local):
+    """What a thread does: the list of what it would have compiled, and since when a job of the background works."""
+
+    wishes: list[Any] | None = None
+    since: float | None = None
+
+
+_HERE = _Here()
 
 
 class _Compiling:
@@ -49,7 +81,13 @@ LONGEST_WAIT = 60.0
 _held: list[bool] = []
 _background: dict[str, Any] = {}
 """The queue of jobs and the thread that does them, once a job was asked for."""
-_state = {"ends": False}
+_state = {"ends": False, "hurried": 0}
+IDLE = 5.0
+"""Seconds without a job after which the background ends what it keeps for the next one."""
+WHEN_IDLE: list[Callable[[], None]] = []
+"""What is called then."""
+AT_END: list[Callable[[], None]] = []
+"""What lets the job that is being done end early, when the interpreter does."""
 
 
 def ask(job: Callable[[], Any]) -> None:
@@ -66,7 +104,52 @@ def ask(job: Callable[[], Any]) -> None:
 
 def ending() -> bool:
     """Return whether the interpreter is shutting down, so that a long job should stop."""
-    return _state["ends"]
+    return bool(_state["ends"])
+
+
+@contextmanager
+def listing() -> Generator[list[Any]]:
+    """In the block, list machine code that is not there, instead of compiling it; yields the list."""
+    wishes: list[Any] = []
+    _HERE.wishes = wishes
+    try:
+        yield wishes
+    finally:
+        _HERE.wishes = None
+
+
+def wishes() -> list[Any] | None:
+    """Return the list of the block of `listing` that this thread is in, None outside of one."""
+    return _HERE.wishes
+
+
+def wish(what: Any) -> None:
+    """Add to the list of the block of `listing` that this thread is in."""
+    if _HERE.wishes is not None:
+        _HERE.wishes.append(what)
+
+
+def hurry() -> None:
+    """Let jobs of the background work without pauses while somebody waits for them."""
+    _state["hurried"] += 1
+
+
+def relax() -> None:
+    """Undo `hurry`."""
+    _state["hurried"] -= 1
+
+
+def breathe() -> None:
+    """Pause, in the background, if this job has worked for a while: the program's own threads need the interpreter."""
+    since = _HERE.since
+    if since is None:
+        return
+    if _state["ends"]:
+        raise Ended
+    worked = time.perf_counter() - since
+    if worked >= WORK and not _state["hurried"]:
+        time.sleep(min(REST * worked, 0.05))
+        _HERE.since = time.perf_counter()
 
 
 def wait() -> None:
@@ -77,16 +160,25 @@ def wait() -> None:
 
 
 def _work(jobs: Any) -> None:
+    empty = import_module("queue").Empty
     while True:
-        job = jobs.get()
+        try:
+            job = jobs.get(timeout=IDLE)
+        except empty:
+            for end in WHEN_IDLE:
+                end()
+            job = jobs.get()
         if job is None or _state["ends"]:
             return
-        with suppress(Exception):  # a job that fails must not stop those after it
+        _HERE.since = time.perf_counter()
+        with suppress(Exception, Ended):  # a job that fails must not stop those after it
             job()
 
 
 def _end() -> None:
     _state["ends"] = True
+    for end in AT_END:
+        end()
     if "thread" in _background:
         _background["jobs"].put(None)
         _background["thread"].join()

@@ -12,13 +12,14 @@ import os
 import re
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
-from autodiff_lab.kernels.base.compiler import COMPILING, ask
+from autodiff_lab.kernels.base.compiler import COMPILING, WAITS, ask
 from autodiff_lab.kernels.base.threads import spread
 
 FEW = 64
@@ -107,8 +108,15 @@ class Elementwise:
             done = self._work.get(kinds, 0)
             self._work[kinds] = done + size
             if done < WORTH_COMPILING <= done + size and numba_is_there():
-                ask(lambda: self.prepare(kinds))
+                ask(lambda: self._find_out(kinds))
         return None
+
+    def _find_out(self, kinds: str) -> None:
+        """Prepare a loop in the background; another process compiles it."""
+        if not WAITS:
+            with suppress(Exception):  # `prepare` meets it again
+                import_module("autodiff_lab.kernels.base.elsewhere").made(lambda: self._compiled(kinds))
+        self.prepare(kinds)
 
     def prepare(self, kinds: str) -> None:
         """Compile the loop for a dtype and kinds of inputs, and measure from which size on it is faster."""

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autodiff_lab.kernels.base import native
-from autodiff_lab.kernels.base.compiler import COMPILING
+from autodiff_lab.kernels.base.compiler import COMPILING, NotYet, breathe, wish, wishes
 
 _PACKAGE = Path(__file__).parents[2]
 _IMPORTS = re.compile(
@@ -35,6 +35,13 @@ _WORD = re.compile(r"\w+")
 _loaded: dict[str, types.SimpleNamespace] = {}
 _numbers = itertools.count()
 _state: dict[str, bool] = {"warned": False}
+_NAMES = ("loop", "step", "run", "interpret")
+"""What generated texts call the functions that they mark."""
+_NOT_YET = types.SimpleNamespace(**dict.fromkeys(_NAMES, types.SimpleNamespace(address=0)))
+RECEIVED: dict[str, bytes] = {}
+"""Files of machine code that another process made for this one, by name, until they are loaded."""
+WRITTEN: list[Callable[[str, bytes], None]] = []
+"""Who wants to know of machine code that was compiled."""
 
 
 class Source(NamedTuple):
@@ -142,13 +149,20 @@ def _version(name: str) -> str:
 def load(text: str) -> types.SimpleNamespace:
     """Return what a generated text marks with ``@compiled(signature, **options)``, compiled, by name.
 
-    What it marks with ``@addressed`` has an ``address``, which other machine code calls.
+    What it marks with ``@addressed`` has an ``address``, which other machine code calls.  In a block of
+    `compiler.listing` nothing is compiled: what is not there is listed, and stood in for.
     """
+    breathe()
     stamp = hashlib.sha256((made_with(text) + text).encode()).hexdigest()
     with COMPILING:
         found = _loaded.get(stamp)
         if found is None:
-            found = _loaded[stamp] = types.SimpleNamespace(**machine_code(stamp, lambda: _sources(text, stamp)))
+            try:
+                made = machine_code(stamp, lambda: _sources(text, stamp))
+            except NotYet:
+                wish(text)
+                return _NOT_YET
+            found = _loaded[stamp] = types.SimpleNamespace(**made)
         return found
 
 
@@ -184,12 +198,19 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
         Returns what is to be compiled; called only if need be, since it may import Numba.
     kept : bool
         Whether the stamp means the same in another process.
+
+    Raises
+    ------
+    NotYet
+        In a block of `compiler.listing`, if they are not there.
     """
     name, stamp = "", hashlib.sha256((stamp if kept else f"{stamp} {next(_numbers)}").encode()).hexdigest()[:32]
     if kept:
         with suppress(OSError, RuntimeError, ValueError, ImportError, native.Unloadable):
             name = f"{stamp}-{_surroundings()}.code"
-            return native.functions(native.unpacked((place() / name).read_bytes()))
+            return native.functions(native.unpacked(_read(name)))
+        if wishes() is not None:
+            raise NotYet
     made = sources()
     try:
         native.check()
@@ -201,8 +222,17 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
         known = stamp if kept else ""
         return {one.name: dispatcher(*one, known) for one in made}
     if name:
-        _keep(name, native.packed(pieces))
+        data = native.packed(pieces)
+        for tell in WRITTEN:
+            tell(name, data)
+        _keep(name, data)
     return functions
+
+
+def _read(name: str) -> bytes:
+    """Return a file of machine code, which may have come from another process without a folder."""
+    given = RECEIVED.pop(name, None)
+    return (place() / name).read_bytes() if given is None else given
 
 
 def _surroundings() -> str:

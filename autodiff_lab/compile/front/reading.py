@@ -1,0 +1,130 @@
+"""What users read of a compiled function: its program, its source, and why it runs eagerly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from autodiff_lab.compile.front.entry import Compiled
+from autodiff_lab.compile.front.trace import Refusal
+from autodiff_lab.compile.front.waiting import Waiting
+from autodiff_lab.compile.loops.source import Kernel
+from autodiff_lab.compile.program.program import Program
+from autodiff_lab.errors import InvalidArgumentError
+
+
+class Readable:
+    """The part of a compiled function that is read."""
+
+    __slots__ = ()
+    fallbacks: int
+    _entries: dict[Any, Any]
+    _declined: int
+    _latest: Compiled | None
+    _refusals: list[Refusal]
+    _slower: str
+    _waiting: Waiting | None
+
+    @property
+    def program(self) -> Program:
+        """The program of the latest signature; waits until it is compiled.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If none is compiled; the message says why.
+        """
+        return self._compiled().program
+
+    @property
+    def source(self) -> str:
+        """The generated Python of the latest signature compiled."""
+        return self._compiled().code.source
+
+    @property
+    def compiled(self) -> bool:
+        """Whether there is a program, for some signature, that is ready."""
+        return self._latest is not None
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """What became one call in the latest signature compiled: fused loops and programs of scalars."""
+        return self._compiled().code.kernels
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Why the latest trace could not be compiled, each reason with its line; empty if it was."""
+        return tuple(self._refusals)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Runs of elementwise ops that could not be fused, and why; usually empty."""
+        return self._compiled().code.skipped
+
+    def _compiled(self) -> Compiled:
+        if self._waiting is not None:
+            self._waiting.wait(self._name)
+            self._waiting = None
+        if self._latest is None:
+            raise InvalidArgumentError(f"{self._name}: no program. {self.why()}")
+        return self._latest
+
+    def why(self) -> str:
+        """Say why calls ran eagerly, or that none did; and which loops over arrays run as loops, which unrolled.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> @lab.function
+        ... def f(x):
+        ...     return x * 2.0 if x > 0 else x
+        >>> _ = f(lab.constant(1.0))
+        >>> print(f.why().split(".")[0])
+        f runs eagerly: a branch or bool() asks for the value of a tensor
+        """
+        if self._refusals:
+            return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
+        if self._slower:
+            return f"{self._name} runs eagerly: {self._slower}"
+        if self._waiting is not None and not self._waiting.done.is_set():
+            return f"{self._name} is being compiled; until it is, calls run eagerly. {self._name}.compile(...) waits."
+        if self._declined:
+            return (
+                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
+                "variable or a result had another shape than in the trace."
+            )
+        if self._latest is None:
+            return f"{self._name} has not been called yet."
+        turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
+        loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
+        return " ".join([f"{self._name} is compiled.{loops}", *(f"{why}." for why in self._latest.code.unrolled)])
+
+    @property
+    def _name(self) -> str:
+        return getattr(self, "__name__", "the function")
+
+    def __repr__(self) -> str:
+        return f"<Function {self._name}: {len(self._entries)} signatures, {self.fallbacks} fallbacks>"
+
+    def to_html(self, path: str | Path) -> None:
+        """Write one HTML file with the graph, the program and the source, which needs no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write; an existing one is replaced.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.exploring.program import to_html
+
+        Path(path).write_text(to_html(cast("Any", self)), encoding="utf-8")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return what a notebook shows: graph, program and source side by side, or why the function runs eagerly."""
+        from autodiff_lab.exploring.program import bundle
+
+        return bundle(cast("Any", self), include=include, exclude=exclude)

@@ -1,0 +1,164 @@
+"""Signatures whose program is being made: calls run eagerly until it is ready, and both ways are timed.
+
+The background builds the code of a program, and another process its machine code: see `kernels.base.elsewhere`.  What
+the user's calls take is measured meanwhile, and so are the first calls of the program: each call runs once, one way or
+the other, so that nothing happens twice.  If the program turns out slower, calls run eagerly from then on.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.compile.front.entry import Compiled
+from autodiff_lab.engine.convert import convert_to_tensor
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.extras.tensor_spec import TensorSpec
+from autodiff_lab.kernels.base import compiler
+from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
+
+TRIES = 7
+"""Calls of either way that are timed, of which the quickest counts."""
+MARGIN = 1.1
+"""How many times as long the program must take for calls to run eagerly."""
+PATIENCE = 1.0
+"""Seconds of waiting after which a line says what for."""
+_LOG = logging.getLogger("autodiff_lab")
+
+
+def in_background() -> bool:
+    """Return whether calls go on while a program is compiled; not if every choice is fixed."""
+    return not compiler.WAITS and IN_USE["mode"] == "auto" and numba_is_there() and not compiler.ending()
+
+
+class Waiting:
+    """A signature whose program is being made.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the entry; may run several times.
+    """
+
+    def __init__(self, make: Callable[[], Compiled]) -> None:
+        self._make = make
+        self.entry: Compiled | None = None
+        self.error: Exception | None = None
+        self.done = threading.Event()
+
+    def start(self, ready: Callable[[], None]) -> None:
+        """Ask the background to make the program, and to call `ready` afterwards."""
+        made = import_module("autodiff_lab.kernels.base.elsewhere").made  # here: a fork copies locks of imports
+        compiler.ask(lambda: self._work(made, ready))
+
+    def _work(self, made: Callable[[Callable[[], Compiled]], Compiled], ready: Callable[[], None]) -> None:
+        try:
+            self.entry = made(self._make)
+        except Exception as error:  # noqa: BLE001 - the call that it belongs to has long returned
+            self.error = error
+        del self._make
+        ready()
+        self.done.set()
+
+    def wait(self, name: str) -> None:
+        """Wait until the program is ready."""
+        if self.done.is_set():
+            return
+        compiler.hurry()
+        try:
+            with progress(name):
+                self.done.wait()
+        finally:
+            compiler.relax()
+
+
+class Trial:
+    """The first calls of a program with one quick key, some of which run eagerly, for comparison."""
+
+    def __init__(self, of: Waiting | Compiled) -> None:
+        self._of = of
+        self.slower = False
+        self.settled = False
+        self._eager: list[float] = []
+        self._compiled: list[float] = []
+
+    @property
+    def entry(self) -> Compiled | None:
+        """The program, once there is one."""
+        return self._of if isinstance(self._of, Compiled) else self._of.entry
+
+    def call(self, arrays: list[Any], eagerly: Callable[[], Any]) -> tuple[bool, Any]:
+        """Run a call one way or the other; False if the program cannot serve it."""
+        entry = self.entry
+        if self.slower:
+            return True, eagerly()
+        begin = time.perf_counter()
+        if entry is None or (len(self._eager) < TRIES and len(self._eager) <= len(self._compiled)):
+            if isinstance(self._of, Waiting) and self._of.error is not None:
+                return False, None
+            result = eagerly()
+            self._note(self._eager, time.perf_counter() - begin)
+            return True, result
+        if not entry.serves(arrays):
+            return False, None
+        done, result = entry.call(arrays)
+        if done:
+            self._note(self._compiled, time.perf_counter() - begin)
+            self._settle()
+        return done, result
+
+    def _note(self, times: list[float], seconds: float) -> None:
+        if len(times) < TRIES:
+            times.append(seconds)
+        elif seconds < times[-1]:
+            times[-1] = min(times)
+            times[0] = seconds
+
+    def _settle(self) -> None:
+        if len(self._compiled) >= TRIES <= len(self._eager):
+            self.settled = True
+            if self.entry is not None:
+                self.entry.compared = True
+            self.slower = min(self._compiled) > MARGIN * min(self._eager)
+
+    def verdict(self, name: str) -> str:
+        """Log that the function runs eagerly from now on, and return why."""
+        compiled, eager = (f"{1e3 * min(times):.3g} ms" for times in (self._compiled, self._eager))
+        why = f"its program measured slower on this machine: {compiled} a call, {eager} eagerly"
+        _LOG.warning("%s runs eagerly from now on: %s", name, why)
+        return why
+
+
+def example_of(value: Any) -> Any:
+    """Return a tensor of ones for a `TensorSpec`, anything else as it is.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a length is open.
+    """
+    if not isinstance(value, TensorSpec):
+        return value
+    if not value.shape.is_fully_defined():
+        raise InvalidArgumentError(f"compile: {value} has an open length. Give every length, or a tensor.")
+    return convert_to_tensor(np.ones([n or 0 for n in value.shape], value.dtype.as_numpy_dtype))
+
+
+@contextmanager
+def progress(name: str) -> Generator[None]:
+    """Print a line if the block takes longer than a second."""
+    timer = threading.Timer(PATIENCE, lambda: sys.stderr.write(f"autodiff_lab: compiling {name} ...\n"))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
