@@ -9,10 +9,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_500, "ops": 8_500, "kernels": 10_700, "gpu": 1_600, "compile": 6_900, "extras": 5_000}
+BUDGETS = {"engine": 3_500, "ops": 8_500, "kernels": 10_900, "gpu": 1_600, "compile": 7_400, "extras": 5_000}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 55_500
-CORE = 45_000
+WHOLE = 57_000
+CORE = 46_500
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 LAYOUT = {

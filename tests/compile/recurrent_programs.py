@@ -202,7 +202,12 @@ _ONE: list[Callable[[Any], Any]] = [
     lambda v: v - lab.reduce_mean(v, axis=-1, keepdims=True), lambda v: lab.reduce_sum(v, axis=0) * 0.1,
     lambda v: lab.reduce_max(v, axis=1, keepdims=True), lambda v: lab.transpose(lab.transpose(v) * 0.5),
     lambda v: lab.concat([v[:, 1:], v[:, :1]], axis=1), lambda v: lab.reshape(lab.reshape(v, (-1,)), v.shape),
-    lambda v: lab.abs(v) ** 1.5, lab.reduce_mean,
+    lambda v: lab.abs(v) ** 1.5, lab.reduce_mean, lambda v: lab.reduce_logsumexp(v, axis=0), lab.reduce_logsumexp,
+    lambda v: lab.nn.softmax(v, axis=0), lambda v: lab.roll(v, [1, -1], [0, 1]), lambda v: lab.reverse(v, [1]),
+    lambda v: lab.cumsum(v, axis=1) * 0.3, lambda v: lab.gather(v, [3, 0, 0, 2]), lambda v: lab.reduce_min(v, axis=0),
+    lambda v: lab.pad(v[1:], [[0, 1], [0, 0]]), lambda v: lab.linalg.band_part(v, 1, 0), lab.math.cumprod,
+    lambda v: lab.linalg.solve(lab.transpose(v) @ v * 0.1 + lab.eye(3, dtype=v.dtype), lab.transpose(v))[:, :3][:1],
+    lambda v: lab.reduce_max(v[:, None] * v[None], axis=[0, 2]), lambda v: lab.tile(v[:2], [2, 1]),
 ]  # fmt: skip
 _TWO: list[Callable[[Any, Any], Any]] = [
     lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lab.maximum, lambda a, b: lab.where(a > b, a, b * 0.5),

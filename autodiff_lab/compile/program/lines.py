@@ -93,6 +93,8 @@ STATIC = frozenset({
     "sparse_softmax_cross_entropy", "softmax_minus_label", "softmax_grad", "log_softmax_grad",
     "softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_grad", "concat", "gather", "scatter_axis",
     "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_grad",
+    "logsumexp", "logsumexp_shares", "roll", "reverse", "tile", "pad", "cumsum", "cumprod", "gather_nd", "scatter_nd",
+    "band_part", "diag", "diag_part", "cholesky", "inv", "solve", "triangular_solve", "det", "det_sign", "det_log",
     "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments",
 })  # fmt: skip

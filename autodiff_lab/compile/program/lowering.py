@@ -1,27 +1,33 @@
 """Lowering: rewrite ops of whole rows in lines that a loop can compute, for the back ends that have loops.
 
 A softmax along the last axis becomes the maximum of each row, exponentials, their sum and a quotient, as in its kernel;
-it stays whole if no loop is next to it.  A reduction over rows of an array that no loop makes gets a line that merely
-reads the array, so that a loop can compute it together with what depends on it.  A product of a column and a row
-becomes an elementwise one, a product with a row of ones a sum, and a transposed product of a transposed matrix a
-product of matrices that need no transposing.
+it stays whole if no loop is next to it.  Small arrays and lines that repeat are rewritten along any axes, and so are
+the other ops that `forms` knows.  A reduction over rows of an array that no loop makes gets a line that merely reads
+the array, so that a loop can compute it together with what depends on it.  A product of a column and a row becomes an
+elementwise one, a product with a row of ones a sum, and a transposed product of a transposed matrix a product of
+matrices that need no transposing.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.forms import FORMS, OF_ROWS, fits
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, WIDE, fusible, reduced, too_long
-from autodiff_lab.compile.program.rewriting import one_value
-from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS
+from autodiff_lab.compile.program.rewriting import hashable, one_value
+from autodiff_lab.engine.op import REGISTRY, Op
 
 _FLOATS = ("float32", "float64")
+FEW = 4096
+"""Elements below which an op is rewritten wherever it stands: steps of a sequence cost less than a call from Python."""
 
 
 def lowered(program: Program) -> Program:
@@ -34,37 +40,56 @@ class _Lowering:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.values = dict(program.values)
+        self.values, self.constants = dict(program.values), dict(program.constants)
         self.fresh = itertools.count(1 + max(self.values, default=0))
         self.lowered = replace(program, values=self.values)
         self.lines: list[Line] = []
         self.fused: set[int] = set()  # values that a loop may make
         self.taken_up = {
-            i for line in program.lines if fusible(line, program) or line.op.name in _LOWERED for i in line.ins
+            i for line in program.lines if fusible(line, program) or line.op.name in OF_ROWS for i in line.ins
         }
         self.readers: dict[int, int] = {}  # array -> the value of the line that reads it
         self.turned: dict[int, Line] = {}  # products that are only needed transposed
+        self.made: dict[Any, int] = {}  # constants that forms need
+        self.grown: dict[Any, tuple[int, int, int]] = {}
+        self.often = Counter(_kind(line, program) for line in program.lines if line.op.name in FORMS)
 
     def run(self) -> Program:
         """Return the rewritten program."""
         for line in self.program.lines:
-            made = _LOWERED.get(line.op.name)
+            made = FORMS.get(line.op.name)
             if line.op.name == "matmul" and self.program.memory is None:
                 self._product(line)
             elif line.op.name == "transpose" and line.ins[0] in self.turned:
                 self._turned_product(line)
-            elif made is not None and self._rows_are_long(line) and self._has_company(line):
+            elif made is not None and self._is_worth_it(line):
                 made(self, line)
+            elif line.op.name in REDUCTIONS and self._is_small_apart(line):
+                self._reduced_apart(line)
             elif line.op.name in REDUCTIONS and (self._of_rows(line) or self._is_small(line)):
-                self._keep(line._replace(ins=(self._read(line.ins[0], line),)))
+                self._keep(line._replace(ins=(self.read(line.ins[0], line),)))
             else:
                 self._keep(line)
-        return replace(self.program, lines=tuple(self.lines), values=self.values)
+        return replace(self.program, lines=tuple(self.lines), values=self.values, constants=self.constants)
 
     def _keep(self, line: Line) -> None:
         self.lines.append(line)
         if fusible(line, self.lowered):
             self.fused.update(line.outs)
+
+    def _is_worth_it(self, line: Line) -> bool:
+        """Return whether an op is rewritten: beside a loop over long rows, or where a call would cost more than work.
+
+        An op that occurs as often as a loop has turns may be in one, which only runs as a loop if all of it has a form.
+        """
+        if line.op.name in OF_ROWS and self._rows_are_long(line) and self._has_company(line):
+            return True
+        values = [self.values[i] for i in (*line.ins, *line.outs)]
+        most = max(math.prod(value.shape) for value in values)
+        repeats = self.often[_kind(line, self.program)] >= FEWEST_ROUNDS
+        plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in values)
+        few = most < (WIDE if repeats else FEW) and values[0].shape != ()
+        return plain and values[0].dtype.name in _FLOATS and few and fits(line, values)
 
     def _rows_are_long(self, line: Line) -> bool:
         """Return whether an op works along the last axis, and rows are long enough for vectors."""
@@ -95,6 +120,24 @@ class _Lowering:
         small = 1 < math.prod(whole.shape) < WIDE and whole.memory is None and whole.dtype == out.dtype
         return small and whole.dtype.name in _FLOATS and reduced(line, self.program)[0] is not None
 
+    def _is_small_apart(self, line: Line) -> bool:
+        """Return whether a small array is reduced over axes between which others stay."""
+        whole = self.values[line.ins[0]]
+        small = math.prod(whole.shape) < WIDE and 0 not in whole.shape and whole.memory is None
+        return small and whole.dtype.name in _FLOATS and len(_runs(line.params["axes"])) > 1
+
+    def _reduced_apart(self, line: Line) -> None:
+        """Write a reduction for each run of axes, the last ones first."""
+        value, shape = line.ins[0], self.values[line.outs[0]].shape
+        for axes in reversed(_runs(line.params["axes"])):
+            value = self.over(line, line.op.name, value, axes)
+        if line.params["keepdims"]:
+            self.end(line, "identity", value)
+        elif shape:
+            self.end(line, "reshape", value, shape=shape)
+        else:
+            self.end(line, "sum", value, axes=tuple(range(-len(self.values[value].shape), 0)), keepdims=False)
+
     def _product(self, line: Line) -> None:
         """Keep a product of matrices, or write what it amounts to."""
         x, y = (self.values[i] for i in line.ins)
@@ -102,9 +145,9 @@ class _Lowering:
         if not matrices or 0 in x.shape or 0 in y.shape:
             self._keep(line)
         elif x.shape[1] == 1:
-            self._end(line, "multiply", *line.ins)
+            self.end(line, "multiply", *line.ins)
         elif x.shape[0] == 1 and self._are_ones(line.ins[0]) and math.prod(y.shape) < WIDE:
-            read = self._read(line.ins[1], line)
+            read = self.read(line.ins[1], line)
             self._keep(line._replace(op=REGISTRY["sum"], ins=(read,), params={"axes": (-2,), "keepdims": True}))
         else:
             users = self.program.users[line.outs[0]]
@@ -123,77 +166,70 @@ class _Lowering:
         if right is not None and right.op.name == "transpose":
             y = right.ins[0]
         else:
-            y = self._add("transpose", (y,), {"perm": (-1, -2)}, self.values[y].shape[::-1], line)
+            y = self.add("transpose", (y,), {"perm": (-1, -2)}, self.values[y].shape[::-1], line)
         self._product(line._replace(op=product.op, ins=(y, left.ins[0]), params={}))
 
     def _are_ones(self, value: int) -> bool:
         found = one_value(self.program.constants[value]) if value in self.program.constants else None
         return found is not None and found == 1
 
-    def _read(self, value: int, line: Line) -> int:
+    def read(self, value: int, line: Line) -> int:
         """Return the value itself if a loop makes it, else that of a line that reads it."""
         if value in self.fused:
             return value
         if value not in self.readers:
-            self.readers[value] = self._add("identity", (value,), {}, self.values[value].shape, line)
+            self.readers[value] = self.add("identity", (value,), {}, self.values[value].shape, line)
         return self.readers[value]
 
-    def _add(self, op: str, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
+    def is_used(self, value: int) -> bool:
+        """Return whether something reads a value, or it is a result."""
+        return bool(self.program.users[value]) or value in self.program.outputs
+
+    def constant(self, array: Any) -> int:
+        """Return the value of an array that the program did not hold yet."""
+        key = (array.shape, array.dtype, array.tobytes())
+        found = self.made.get(key)
+        if found is None:
+            found = self.made[key] = next(self.fresh)
+            self.values[found] = Value(array.shape, array.dtype, "")
+            self.constants[found] = array
+        return found
+
+    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
         """Add a line in place of another, and return its value."""
         out = next(self.fresh)
         whole = self.values[of.outs[0]]
         self.values[out] = Value(shape, whole.dtype, "", whole.memory)
-        self._keep(Line(REGISTRY[op], ins, params, (out,), of.place, of.cause))
+        self._keep(Line(REGISTRY[op] if isinstance(op, str) else op, ins, params, (out,), of.place, of.cause))
         return out
 
-    def _each(self, line: Line, op: str, *ins: int) -> int:
+    def each(self, line: Line, op: str | Op, *ins: int) -> int:
         """Add an elementwise op, and return its value."""
-        return self._add(op, ins, {}, np.broadcast_shapes(*(self.values[i].shape for i in ins)), line)
+        return self.add(op, ins, {}, np.broadcast_shapes(*(self.values[i].shape for i in ins)), line)
 
-    def _row(self, line: Line, op: str, value: int) -> int:
-        """Add a reduction of each row, and return its value."""
-        rows = (*self.values[value].shape[:-1], 1)
-        return self._add(op, (value,), {"axes": (-1,), "keepdims": True}, rows, line)
+    def over(self, line: Line, op: str, value: int, axes: tuple[int, ...]) -> int:
+        """Add a reduction that keeps its axes, with length 1, and return its value."""
+        shape = self.values[value].shape
+        kept = tuple(1 if k - len(shape) in axes else n for k, n in enumerate(shape))
+        return self.add(op, (value,), {"axes": axes, "keepdims": True}, kept, line)
 
-    def _end(self, line: Line, op: str, *ins: int) -> None:
-        """Add the elementwise op that makes the result of the line."""
-        self._keep(line._replace(op=REGISTRY[op], ins=ins, params={}))
+    def end(self, line: Line, op: str | Op, *ins: int, **params: Any) -> None:
+        """Add the op that makes the result of the line."""
+        self._keep(line._replace(op=REGISTRY[op] if isinstance(op, str) else op, ins=ins, params=params))
 
-    def softmax(self, line: Line) -> None:
-        """Write e^(x - max) / Σ e^(x - max), or its logarithm."""
-        x = self._read(line.ins[0], line)
-        shifted = self._each(line, "subtract", x, self._row(line, "max", x))
-        grown = self._each(line, "exp", shifted)
-        total = self._row(line, "sum", grown)
-        if line.op.name == "softmax":
-            self._end(line, "divide", grown, total)
+
+def _runs(axes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return axes in runs of neighbours."""
+    found: list[tuple[int, ...]] = []
+    for axis in sorted(axes):
+        if found and found[-1][-1] == axis - 1:
+            found[-1] += (axis,)
         else:
-            self._end(line, "subtract", shifted, self._each(line, "log", total))
-
-    def softmax_grad(self, line: Line) -> None:
-        """Write (g - Σ g·y)·y."""
-        g, y = line.ins
-        mean = self._row(line, "sum", self._each(line, "multiply", g, y))
-        self._end(line, "multiply", self._each(line, "subtract", g, mean), y)
-
-    def log_softmax_grad(self, line: Line) -> None:
-        """Write g - e^y·Σ g."""
-        g, y = self._read(line.ins[0], line), line.ins[1]
-        total = self._row(line, "sum", g)
-        self._end(line, "subtract", g, self._each(line, "multiply", self._each(line, "exp", y), total))
-
-    def extreme_grad(self, line: Line) -> None:
-        """Write g·[x = best] / n, where n elements equal the best."""
-        g, best, x = line.ins
-        up, down = self._each(line, "not_below", x, best), self._each(line, "not_below", best, x)
-        hit = self._each(line, "multiply", up, down)
-        self._end(line, "gate", g, self._each(line, "divide", hit, self._row(line, "sum", hit)))
+            found.append((axis,))
+    return found
 
 
-_LOWERED = {
-    "extreme_grad": _Lowering.extreme_grad,
-    "softmax": _Lowering.softmax,
-    "log_softmax": _Lowering.softmax,
-    "softmax_grad": _Lowering.softmax_grad,
-    "log_softmax_grad": _Lowering.log_softmax_grad,
-}
+def _kind(line: Line, program: Program) -> Any:
+    """Return what lines have in common that may be one line of a loop."""
+    params = tuple((key, hashable(value)) for key, value in line.params.items())
+    return line.op.name, params, *(program.values[i][:2] for i in line.ins)

@@ -1,22 +1,27 @@
 """The body of a recurrence: one turn of it, in statements that a compiled loop can hold.
 
-There are three kinds of statements: an expression for each element, a reduction, and a matrix product.  What merely
-looks at other values (slices, transposes, broadcasts) is a `View`, and what puts parts together writes into views.
+There are four kinds of statements: an expression for each element, a reduction, a matrix product, and a call of a
+function on whole arrays.  What merely looks at other values (slices, transposes, broadcasts) is a `View`, and what puts
+parts together writes into views.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.program.expressions import angle, expression, functions_in
+from autodiff_lab.compile.program.blocks import Block, block_of
+from autodiff_lab.compile.program.expressions import angle, expression
+from autodiff_lab.compile.program.looking import VIEWING, view_by
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import REDUCTIONS
 from autodiff_lab.compile.program.reroll import Before, Carried, Inside, Kept, Law, Tabled
 from autodiff_lab.compile.program.rewriting import one_value
-from autodiff_lab.compile.recurrences.views import VIEWING, Unexpressed, View, seen, strides_of, whole
+from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
+from autodiff_lab.compile.recurrences.views import Unexpressed, View, seen, strides_of, whole
+from autodiff_lab.compile.recurrences.wholes import PARTS, Parts
 from autodiff_lab.compile.scalars.rolled import Roll
 from autodiff_lab.engine.op import REGISTRY
 
@@ -27,13 +32,7 @@ LARGEST = 65_536
 TABLED = 2_048
 """Elements of the largest array that is copied for each turn, where every turn reads another one."""
 _FLOATS = (np.dtype("float32"), np.dtype("float64"))
-_BOOL = np.dtype(bool)
-
-
-class Literal(NamedTuple):
-    """A constant number, of any shape."""
-
-    number: Any
+_BOOL, _INTEGERS = np.dtype(bool), (np.dtype("int32"), np.dtype("int64"))
 
 
 def given(value: int, shape: tuple[int, ...], program: Program) -> View | Literal:
@@ -48,55 +47,6 @@ def numbers_of(law: Tabled, program: Program) -> list[Any] | None:
     found = [program.constants.get(i) for i in law.values]
     numbers = [None if array is None else one_value(array) for array in found]
     return None if any(number is None for number in numbers) else numbers
-
-
-class Each(NamedTuple):
-    """One expression for every element of `target`; `out` is the value made, `after` values written before."""
-
-    text: str
-    ins: tuple[View | Literal, ...]
-    target: View
-    out: Any
-    angle: str | None = None
-    after: tuple[int, ...] = ()
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape that it loops over."""
-        return self.target.shape
-
-    @property
-    def costly(self) -> bool:
-        """Whether it calls an elementary function."""
-        return bool(functions_in(self.text))
-
-
-class Reduce(NamedTuple):
-    """A reduction; along what is reduced, `target` has the stride 0."""
-
-    how: str
-    ins: tuple[View | Literal, ...]
-    target: View
-    out: int
-    after: tuple[int, ...] = ()
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape that it loops over."""
-        return self.target.shape
-
-
-class Product(NamedTuple):
-    """A matrix product, or a stack of them, which may be added to what the target holds."""
-
-    ins: tuple[View, View]
-    target: View
-    out: int
-    onto: Carried | None = None
-    after: tuple[int, ...] = ()
-
-
-Statement = Each | Reduce | Product
 
 
 class Body:
@@ -119,8 +69,8 @@ class Body:
         In order.
     values : list of View or Literal
         What each line of the turn computes.
-    truths : set of int
-        Values made that hold truth values.
+    kinds : dict of int to str
+        The dtypes of the values made.
     dtype : dtype
         Of all numbers.
     carried : list of Carried
@@ -135,7 +85,7 @@ class Body:
         self.dtype = self._one_dtype()
         self.statements: list[Statement] = []
         self.values: list[View | Literal] = []
-        self.truths: set[int] = set()
+        self.kinds: dict[int, str] = {}
         self.carried = list(dict.fromkeys(law for mine in loop.laws for law in mine if isinstance(law, Carried)))
         self._fresh = loop.period
         self._sums = self._accumulated()
@@ -144,7 +94,7 @@ class Body:
 
     def _one_dtype(self) -> np.dtype[Any]:
         values = [self.program.values[i] for line in self.turns[1] for i in (*line.ins, *line.outs)]
-        found = {value.dtype for value in values} - {_BOOL}
+        found = {value.dtype for value in values} - {_BOOL, *_INTEGERS}
         if len(found) != 1 or not found <= set(_FLOATS):
             raise Unexpressed("values of several dtypes")
         if any(0 in value.shape for value in values):
@@ -180,10 +130,10 @@ class Body:
     def _shape(self, at: int) -> tuple[int, ...]:
         return self.program.values[self.turns[1][at].outs[0]].shape
 
-    def is_truth(self, base: Any) -> bool:
-        """Return whether the flat array of a view holds truth values."""
+    def kind_of(self, base: Any) -> str:
+        """Return the dtype of the flat array of a view."""
         if isinstance(base, int):
-            return base in self.truths
+            return self.kinds.get(base, self.dtype.name)
         if isinstance(base, Tabled):
             value = base.values[0]
         elif base[0] == STACK:
@@ -192,7 +142,7 @@ class Body:
             value = base[1]
         else:
             value = self.turns[1][base[0].at if isinstance(base[0], Carried) else base[1]].outs[0]
-        return self.program.values[value].dtype == _BOOL
+        return self.program.values[value].dtype.name
 
     # --- operands --------------------------------------------------------------------------------------------------
 
@@ -214,10 +164,9 @@ class Body:
             raise Unexpressed("another large array in each turn")  # the layers of a net: copying them takes longer
         return whole(law, shape, 0, size)
 
-    def _fresh_value(self, truth: bool = False) -> int:
+    def _fresh_value(self, kind: str) -> int:
         self._fresh += 1
-        if truth:
-            self.truths.add(self._fresh)
+        self.kinds[self._fresh] = kind
         return self._fresh
 
     def _each(self, text: str, ins: tuple[View | Literal, ...], target: View, **more: Any) -> View:
@@ -230,8 +179,7 @@ class Body:
 
     def copied(self, view: View) -> View:
         """Add a copy of a view, and return it, contiguous."""
-        truth = self.is_truth(view.base)
-        return self._each("{0}", (view,), whole(self._fresh_value(truth), view.shape))
+        return self._each("{0}", (view,), whole(self._fresh_value(self.kind_of(view.base)), view.shape))
 
     # --- lines -----------------------------------------------------------------------------------------------------
 
@@ -243,10 +191,9 @@ class Body:
         name = line.op.name
         if memory is not None:
             raise Unexpressed("values on a GPU")
-        if dtype == _BOOL:
-            self.truths.add(at)
+        self.kinds[at] = dtype.name
         target = whole(at, shape)
-        if name in VIEWING and (name != "reshape" or shape):
+        if name in VIEWING:
             return self._looked_at(line, ins[0], at)
         if name in REDUCTIONS:
             return self._reduced(line, ins[0], target)
@@ -254,13 +201,27 @@ class Body:
             return self._multiplied(ins, target, at)
         if name == "add" and any(goal == at for goal, _ in self._sums.values()):
             return target
-        text = expression(line, self.program)
+        return self._computed(at, line, ins, target)
+
+    def _computed(self, at: int, line: Line, ins: list[View | Literal], target: View) -> View:
+        """Return the value of a line that calls a block, computes each element, or puts parts together."""
+        name, kind = line.op.name, self.kinds[at]
+        block = block_of(line, self.program, in_loop=True)
+        if block is not None:
+            return self._applied(block, ins, target, at)
+        if kind not in (self.dtype.name, "bool"):
+            raise Unexpressed(f"{name} of integers")
+        text = "number({0})" if name == "cast" else expression(line, self.program)
         if text is not None:
             return self._each(text, tuple(ins), target, angle=angle(line))
-        parts = _PARTS.get(name)
+        shapes = [self.program.values[i].shape for i in line.ins]
+        parts = PARTS.get(name)
         if parts is None:
             raise Unexpressed(name)
-        return self._put_together([parts(turn[at], shapes) for turn in self._turns_of(at)], ins, target)
+        placed = [found for turn in self._turns_of(at) if (found := parts(turn[at], shapes)) is not None]
+        if not placed:
+            raise Unexpressed(name)
+        return self._put_together(placed, ins, target)
 
     def _turns_of(self, at: int) -> list[list[Line]]:
         """Return the turns in which the parameters of a line differ."""
@@ -288,7 +249,7 @@ class Body:
         kept = tuple(1 if k in axes else n for k, n in enumerate(shape))
         strides = tuple(0 if k in axes else s for k, s in enumerate(strides_of(kept)))
         mean = name == "mean"
-        out = self._fresh_value() if mean else target.base
+        out = self._fresh_value(self.dtype.name) if mean else target.base
         spread = source.spread(shape) if isinstance(source, View) else source
         self.statements.append(Reduce("sum" if mean else name, (spread,), View(out, shape, strides), out))
         if not mean:
@@ -297,7 +258,7 @@ class Body:
         return self._each(f"{{0}} / number({count})", (whole(out, target.shape),), target)
 
     def _multiplied(self, ins: list[View | Literal], target: View, at: int) -> View:
-        x, y = (one if isinstance(one, View) else self._spelled_out(one, at, n) for n, one in enumerate(ins))
+        x, y = (self._spelled_out(one, at, n) for n, one in enumerate(ins))
         if self.dtype != self.program.values[self.turns[1][at].outs[0]].dtype:
             raise Unexpressed("a product of truth values")
         shape, lead = target.shape, target.shape
@@ -321,9 +282,42 @@ class Body:
         self.statements.append(Product((x, y), out, goal, onto))
         return whole(goal, shape)
 
-    def _spelled_out(self, literal: Literal, at: int, which: int) -> View:
+    def _spelled_out(self, value: View | Literal, at: int, which: int) -> View:
+        """Return a view; a number is written into all elements of an array."""
+        if isinstance(value, View):
+            return value
         shape = self.program.values[self.turns[1][at].ins[which]].shape
-        return self._each("{0}", (literal,), whole(self._fresh_value(), shape))
+        return self._each("{0}", (value,), whole(self._fresh_value(value.number.dtype.name), shape))
+
+    def _applied(self, block: Block, ins: list[View | Literal], target: View, at: int) -> View:
+        """Add the call of a block, with copies of operands that do not lie as it reads them."""
+        if max(math.prod(view.shape) for view in (target, *ins) if isinstance(view, View)) >= LARGEST:
+            raise Unexpressed("large arrays")
+        given: list[View] = []
+        strides: list[tuple[View, int]] = []
+        for n, (one, matrices) in enumerate(zip(ins, block.matrices, strict=True)):
+            view = self._spelled_out(one, at, n)
+            if matrices:
+                stack = self._stacked(view) if min(view.strides) >= 0 else None
+                if stack is None:
+                    view = self.copied(view)
+                    stack = math.prod(view.shape[-2:])
+                strides += [(view, stack), (view, view.strides[-2]), (view, view.strides[-1])]
+            elif any(
+                length > 1 and a != b
+                for length, a, b in zip(view.shape, view.strides, strides_of(view.shape), strict=True)
+            ):
+                view = self.copied(view)
+            given.append(view)
+        self.statements.append(Apply(block, tuple(given), tuple(strides), target, target.base))
+        return target
+
+    @staticmethod
+    def _stacked(view: View) -> int | None:
+        """Return how far apart the matrices of a stack lie, None if they do not follow one stride."""
+        count = math.prod(view.shape[:-2])
+        one = view._replace(shape=view.shape[:-2], strides=view.strides[:-2]).folded((count,)) if count > 1 else None
+        return 0 if count == 1 else None if one is None else one.strides[0]
 
     def _in_rows(self, matrix: View) -> View:
         """Return a matrix whose rows or columns are contiguous, copied if they are not."""
@@ -332,14 +326,14 @@ class Body:
         columns = (a == 1 or m == 1) and (b >= m or n == 1)
         return matrix if rows or columns else self.copied(matrix)
 
-    def _put_together(self, turns: list[_Parts], ins: list[View | Literal], target: View) -> View:
+    def _put_together(self, turns: list[Parts], ins: list[View | Literal], target: View) -> View:
         """Write parts into a whole: zeros where none lies, one after the other where they overlap."""
         shape, out, parts = target.shape, target.base, turns[0]
         if math.prod(shape) >= LARGEST:
             raise Unexpressed("large arrays")
         count = np.zeros(shape, np.int16)
         for op, params in parts.places:
-            REGISTRY[op].part(count, **params)[...] += 1  # type: ignore[misc] - only ops that have one are named
+            view_by(REGISTRY[op])(count, **params)[...] += 1
         apart = not parts.onto and count.max(initial=0) <= 1
         covered = apart and len(turns) == 1 and count.all()
         if parts.onto:
@@ -357,42 +351,3 @@ class Body:
             else:
                 self._each("{1}" if n == 0 and not parts.onto else "{0} + {1}", (place, part), place, after=(out,))
         return target
-
-
-class _Parts(NamedTuple):
-    """Where the operands of a line lie in its result: the op that takes each part, and its parameters."""
-
-    places: list[tuple[str, dict[str, Any]]]
-    adds: bool = False
-    onto: bool = False
-
-
-def _accumulated_parts(line: Line, shapes: list[tuple[int, ...]]) -> _Parts:
-    return _Parts([(op, dict(params)) for op, params in line.params["places"]], True, line.params["onto"])
-
-
-def _padded(line: Line, shapes: list[tuple[int, ...]]) -> _Parts:
-    axis, start = line.params["axis"], line.params["before"]
-    return _Parts([("slice_axis", {"axis": axis, "start": start, "stop": start + shapes[0][axis]})])
-
-
-def _unsliced(line: Line, shapes: list[tuple[int, ...]]) -> _Parts:
-    return _Parts([("slice", {"items": line.params["items"]})])
-
-
-def _joined(line: Line, shapes: list[tuple[int, ...]]) -> _Parts:
-    axis, places, start = line.params["axis"], list[tuple[str, dict[str, Any]]](), 0
-    for shape in shapes:
-        places.append(("slice_axis", {"axis": axis, "start": start, "stop": start + shape[axis]}))
-        start += shape[axis]
-    return _Parts(places)
-
-
-def _stacked(line: Line, shapes: list[tuple[int, ...]]) -> _Parts:
-    return _Parts([("take", {"axis": line.params["axis"], "index": n}) for n in range(len(shapes))])
-
-
-_PARTS = {
-    "accumulate_parts": _accumulated_parts, "concat": _joined, "pad_axis": _padded, "stack": _stacked,
-    "unslice": _unsliced,
-}  # fmt: skip

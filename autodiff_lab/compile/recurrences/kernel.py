@@ -12,13 +12,14 @@ from autodiff_lab.compile.loops.kernels import flat
 from autodiff_lab.compile.loops.source import Kernel
 from autodiff_lab.compile.loops.text import indented
 from autodiff_lab.compile.program.lines import RECURRENCE, call, comment
+from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.names import Namer
 from autodiff_lab.compile.program.program import Line, Program, Value, brief
 from autodiff_lab.compile.program.repeats import INDEXED, loops_of
 from autodiff_lab.compile.program.reroll import Before, Carried, Kept, Loop, Tabled, without
 from autodiff_lab.compile.recurrences.body import VALUE, numbers_of
 from autodiff_lab.compile.recurrences.text import Text
-from autodiff_lab.compile.recurrences.views import VIEWING, Unexpressed
+from autodiff_lab.compile.recurrences.views import Unexpressed
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, name_statements
 from autodiff_lab.engine.op import Op
 from autodiff_lab.kernels.base.store import load

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autodiff_lab.compile.loops.text import START, indented
-from autodiff_lab.compile.recurrences.body import Each, Literal, Product, Reduce, Statement
+from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, strides_of
 
 MOST_LINES = 60
@@ -50,7 +50,7 @@ class Nest:
         return any(not (one.angle and statement.angle and one.ins == statement.ins) for one in costly)
 
 
-Piece = Nest | Product
+Piece = Nest | Product | Apply
 
 
 class Order:
@@ -58,7 +58,7 @@ class Order:
 
     Attributes
     ----------
-    pieces : list of Nest or Product
+    pieces : list of Nest, Product or Apply
         In order.
     stored : set of int
         Values made that need memory: something else than their own nest reads them.
@@ -78,7 +78,7 @@ class Order:
     def _take(self, statement: Statement) -> None:
         views = [one for one in statement.ins if isinstance(one, View)]
         at = len(self.pieces)
-        if isinstance(statement, Product):
+        if isinstance(statement, (Product, Apply)):
             self.pieces.append(statement)
             self.stored.add(statement.out)
         else:

@@ -12,8 +12,9 @@ from typing import Any
 from autodiff_lab.compile.loops.text import constant_rows, indented, preamble
 from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.reroll import Carried
-from autodiff_lab.compile.recurrences.body import VALUE, Body, Each, Literal, Product, Reduce, given
-from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order
+from autodiff_lab.compile.recurrences.body import VALUE, Body, given
+from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
+from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce
 from autodiff_lab.compile.recurrences.views import View, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
 
@@ -21,6 +22,7 @@ SHORT = 9
 """Elements below which a loop may be unrolled."""
 PUT = ["from autodiff_lab.kernels.maths.bits import put"]
 """How one array is copied to another."""
+_IN_TEXT = {"bool": "bool_", "int32": "int32", "int64": "int64"}
 ALIGNED = 16
 """Numbers of float32 in 64 bytes: where every buffer begins."""
 
@@ -110,7 +112,7 @@ class Text:
             found[base] = at
         return found
 
-    def _read_alike(self, piece: Nest | Product, base: Any, writer: Any) -> bool:
+    def _read_alike(self, piece: Piece, base: Any, writer: Any) -> bool:
         """Return whether a nest reads each element of a base only where it writes the same one."""
         if not isinstance(piece, Nest):
             return False
@@ -118,7 +120,7 @@ class Text:
         return all(view._replace(base=writer.target.base) == writer.target for view in views)
 
     def _arranged(self) -> dict[Any, int]:
-        """Give each buffer its place; truth values have a memory of their own."""
+        """Give each buffer its place; each dtype has a memory of its own."""
         for law in self.body.carried:
             source = self.sources[law]
             if isinstance(source, View):
@@ -128,21 +130,25 @@ class Text:
             if isinstance(value, View):
                 self.order.stored.add(value.base)
         places: dict[Any, int] = {}
-        self.ends = {True: 0, False: 0}
+        self.ends = dict.fromkeys(self._memories(), 0)
         for base, size in self._sizes.items():
             if base in self._within or not (base in self.order.stored or isinstance(base, tuple)):
                 continue
-            truth = self.body.is_truth(base)
-            places[base] = self.ends[truth]
-            self.ends[truth] += -(-size // ALIGNED) * ALIGNED
+            kind = self.body.kind_of(base)
+            places[base] = self.ends[kind]
+            self.ends[kind] += -(-size // ALIGNED) * ALIGNED
         return places | {base: places[at] for base, at in self._within.items()}
+
+    def _memories(self) -> dict[str, str]:
+        """Return the names of the memories in which buffers lie, by dtype."""
+        return {self.body.dtype.name: "held", "bool": "truths", "int32": "short_integers", "int64": "integers"}
 
     # --- names -------------------------------------------------------------------------------------------------------
 
     def _name(self, base: Any) -> str:
         """Return the name of the flat array in which a base lies."""
         if base in self._places:
-            return "truths" if self.body.is_truth(base) else "held"
+            return self._memories()[self.body.kind_of(base)]
         name = self._named.get(base)
         if name is None:
             prefix = {"stack": "s", "final": "o"}.get(base[0]) if isinstance(base, tuple) else None
@@ -199,7 +205,12 @@ class Text:
         lengths = [f"{name} = moves[{len(self.numbers) + n}]" for n, name in enumerate(named)]
         self.numbers += named.values()
         body = [
-            f"held, truths = empty({max(1, self.ends[False])}, number), empty({max(1, self.ends[True])}, bool_)",
+            *(
+                f"{name} = empty({max(1, self.ends[kind])}, {_IN_TEXT.get(kind, 'number')})"
+                for kind, name in self._memories().items()
+                if self.ends[kind] or kind == self.body.dtype.name
+            ),
+            *([f"room = empty({room}, number)"] if (room := self._room()) else []),
             "far = int32(0)",
             *lengths,
             *before,
@@ -214,6 +225,9 @@ class Text:
         arguments += [(self._name(base), self._type(base)) for base in made]
         texts = [one.text for one in self.body.statements if isinstance(one, Each)]
         imported = ["from autodiff_lab.kernels.matmul.direct import product"] if self.multiplies else []
+        blocks = {piece.block[:2]: None for piece in self.order.pieces if isinstance(piece, Apply)}
+        imported += [f"from {module} import {function}" for module, function in blocks]
+        imported += ["from numpy import int64"] if self.ends["int64"] else []
         return "\n".join([
             *preamble(kind, texts), "from numpy import float64", *imported,
             *constant_rows(dict(enumerate(self._values.values())), dict(enumerate(self._values))),
@@ -225,7 +239,8 @@ class Text:
 
     def _type(self, base: Any) -> str:
         """Return the Numba type of a flat array."""
-        return f"{'boolean' if self.body.is_truth(base) else self.body.dtype.name}[::1]"
+        kind = self.body.kind_of(base)
+        return f"{'boolean' if kind == 'bool' else kind}[::1]"
 
     def _begun(self) -> list[str]:
         """Write what the first turns read of those before them."""
@@ -265,8 +280,22 @@ class Text:
         self._lengths.setdefault(f"n{count}", count)
         return f"n{count}"
 
-    def _piece(self, piece: Nest | Product) -> list[str]:
+    def _piece(self, piece: Piece) -> list[str]:
+        if isinstance(piece, Apply):
+            return [self._applied(piece)]
         return self._nest(piece) if isinstance(piece, Nest) else self._product(piece)
+
+    def _room(self) -> int:
+        """Return how many numbers the calls of blocks need for themselves."""
+        return max((piece.block.room for piece in self.order.pieces if isinstance(piece, Apply)), default=0)
+
+    def _applied(self, piece: Apply) -> str:
+        """Write the call of a block."""
+        arrays = [f"{base}[{begin}:]" for base, begin in map(self._place, (piece.target, *piece.ins))]
+        strides = [self._stride(view, stride) for view, stride in piece.strides]
+        arrays[1:1] = ["room"] * (piece.block.room > 0)
+        given = [*arrays, *map(self._length, piece.block.sizes), *strides]
+        return f"far |= int32({piece.block.function}({', '.join(given)}))"
 
     def _product(self, piece: Product) -> list[str]:
         """Write a product of matrices, or a loop over a stack of them."""

@@ -10,12 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.compile.program.looking import view_by
 from autodiff_lab.compile.program.program import Line
-
-VIEWING = frozenset({
-    "slice", "slice_axis", "take", "transpose", "reshape", "broadcast_to", "identity", "stop_gradient",
-})  # fmt: skip
-"""Ops whose result may be a view of their input."""
 
 
 class Unexpressed(Exception):
@@ -88,7 +84,7 @@ def seen(view: View, line: Line, turns: list[dict[str, Any]]) -> View | None:
     Unexpressed
         If what it takes does not move by the same step from turn to turn.
     """
-    array, take = _array(view), line.op.part or line.op.kernel
+    array, take = _array(view), view_by(line.op)
     here = array.__array_interface__["data"][0]
     lowest, highest = (here + end - view.offset for end in view.ends())
     found: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []

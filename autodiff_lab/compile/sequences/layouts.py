@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.compile.program.looking import view_by
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.engine.op import REGISTRY
 
@@ -74,7 +75,7 @@ def view_of(
 
 def seen_by(line: Line, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]) -> Any:
     """Return the view of its input that an op gives, as `view_of`."""
-    take = line.op.part or line.op.kernel  # a kernel may give a number where a part is a view of one element
+    take = view_by(line.op)  # a kernel may give a number where a part is a view of one element
     return view_of(lambda x: take(x, **line.params), shape, dtype, strides)
 
 
@@ -87,6 +88,13 @@ def parts_of_whole(line: Line, program: Program) -> list[Part] | None:
         ins = line.ins[params["onto"] :]
     elif name == "stack":
         places, ins = [("take", {"axis": params["axis"], "index": n}) for n in range(len(shapes))], line.ins
+    elif name == "diag":
+        places, ins = [("diag_part", {"k": params["k"]})], line.ins
+    elif name == "pad" and not params["value"]:
+        items = tuple(
+            ("s", before, before + n, None) for n, (before, _) in zip(shapes[0], params["paddings"], strict=True)
+        )
+        places, ins = [("slice", {"items": items})], line.ins
     elif name == "unslice":
         places, ins = [("slice", {"items": params["items"]})], line.ins
     elif name in ("concat", "pad_axis"):
@@ -104,8 +112,8 @@ def parts_of_whole(line: Line, program: Program) -> list[Part] | None:
 
 def _part(value: int, op: str, params: dict[str, Any], line: Line, program: Program) -> Part | None:
     shape, dtype, *_ = program.values[line.outs[0]]
-    take = REGISTRY[op].part
-    if take is None or take(np.empty(shape, "bool"), **params).shape != program.values[value].shape:
+    take = view_by(REGISTRY[op])
+    if take(np.empty(shape, "bool"), **params).shape != program.values[value].shape:
         return None
     found = view_of(lambda whole: take(whole, **params), shape, dtype, dense_strides(shape))
     return None if found is None else Part(value, *found)

@@ -15,8 +15,11 @@ import numpy as np
 
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.text import START, Writer, indented
+from autodiff_lab.compile.program.blocks import Block, block_of
+from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.compile.sequences.elements import elements_of, joins_alone
 from autodiff_lab.compile.sequences.layouts import (
     MOST_AXES,
     dense_strides,
@@ -26,7 +29,7 @@ from autodiff_lab.compile.sequences.layouts import (
     parts_of_whole,
     seen_by,
 )
-from autodiff_lab.compile.sequences.texts import COPY, PRODUCT, PUT, ZERO
+from autodiff_lab.compile.sequences.texts import COPY, PRODUCT, PUT, ZERO, block_text
 from autodiff_lab.kernels.base.store import load
 
 MOST_SCALARS = 40
@@ -36,13 +39,11 @@ MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
 
 With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
 """
-VIEWS = frozenset({"transpose", "reshape", "broadcast_to", "slice", "slice_axis", "take", "identity", "stop_gradient"})
-"""Ops whose kernels give views of their first input, for most parameters; what they do is asked of NumPy."""
 CASTS = frozenset({"cast", "cast_to_discrete"})
 """Ops that a copy computes where their result is of a float dtype."""
 
 
-JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts"})
+JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
 """Ops that put their inputs into parts of a whole."""
 
 
@@ -87,6 +88,10 @@ def joins(item: Region | Line, program: Program) -> bool:
             return program.values[item.outs[0]].dtype.kind == "f" and _elements(item, program) < WIDE
         if item.op.name in JOINS:
             return _is_small_join(item, program)
+        if joins_alone(item, program):
+            return True
+        if block_of(item, program) is not None:
+            return all(math.prod(program.values[i].shape) < WIDE for i in (*item.ins, *item.outs))
         return is_small_product(item, program)
     small = math.prod(item.shape) < WIDE if item.shape else len(item.all) < MOST_SCALARS
     return small and item.memory is None and is_plain(program, item.ins())
@@ -94,7 +99,7 @@ def joins(item: Region | Line, program: Program) -> bool:
 
 def gives_view(line: Line, program: Program) -> bool:
     """Return whether the result of an op lies in the memory of its input, with few axes."""
-    if line.op.name not in VIEWS or len(line.ins) != 1 or not is_plain(program, (*line.ins, *line.outs)):
+    if line.op.name not in VIEWING or len(line.ins) != 1 or not is_plain(program, (*line.ins, *line.outs)):
         return False
     (value,) = line.ins
     shape, dtype, *_ = program.values[value]
@@ -162,6 +167,10 @@ class Builder:
             self._cast(item)
         elif item.op.name in JOINS:
             self._join(item)
+        elif joins_alone(item, self.program):
+            self._each(item)
+        elif (block := block_of(item, self.program)) is not None:
+            self._block(item, block)
         else:
             self._view(item)
 
@@ -301,6 +310,33 @@ class Builder:
             if either and in_rows(*turned):
                 return self._place(value), strides[-1] if shape[-1] > 1 else shape[-2], step, True
         return self._copied(value), shape[-1], math.prod(shape[-2:]), False
+
+    def _each(self, line: Line) -> None:
+        made = elements_of(line, self.program, [self._of(i).strides for i in line.ins])
+        places = [self._place(i) for i in line.ins]
+        out = self._new(line.outs[0])
+        self.tasks.append(Task(load(made.text).step, (out, *places, *made.numbers), (out.buffer,)))
+
+    def _block(self, line: Line, block: Block) -> None:
+        places: list[Place] = []
+        strides: list[int] = []
+        for value, matrices in zip(line.ins, block.matrices, strict=True):
+            if not matrices:
+                places.append(self._dense(value))
+                continue
+            shape, lies = self.program.values[value].shape, self._of(value)
+            stacks = merged(shape[:-2], lies.strides[:-2])
+            if len(stacks) > 1 or min(lies.strides) < 0:
+                places.append(self._copied(value))
+                strides += [math.prod(shape[-2:]), shape[-1], 1]
+            else:
+                places.append(self._place(value))
+                strides += [stacks[0][1] if stacks else 0, *lies.strides[-2:]]
+        out = self._new(line.outs[0])
+        kinds = [self.program.values[i].dtype.name for i in (*line.outs, *line.ins)]
+        numbers = [*block.sizes, *strides, *[block.room] * (block.room > 0)]
+        text = block_text(block, kinds, len(numbers))
+        self.tasks.append(Task(load(text).step, (out, *places, *numbers), (out.buffer,)))
 
     def _loop(self, region: Region) -> None:
         writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)))

@@ -2,8 +2,13 @@
 
 A product has slots for x, y and the result; m, k and n; how many matrices; how far apart the rows of x and of y are,
 and their matrices.  A copy, which may change the dtype, has the source and the target, four lengths and the strides of
-the source.  A part has the strides of the target too.  Lengths and strides are in elements.
+the source.  A part has the strides of the target too.  Lengths and strides are in elements.  A block has the result,
+its operands, the numbers that it takes, and the size of the room that it needs.
 """
+
+from __future__ import annotations
+
+from autodiff_lab.compile.program.blocks import Block
 
 PRODUCT = """\
 from numpy import {kind} as number, int32
@@ -72,4 +77,32 @@ def step(slots):
     for i in range(slots[1]):
         out[i] = 0
     return int32(0)
+"""
+
+
+def block_text(block: Block, kinds: list[str], count: int) -> str:
+    """Return the text of a step that calls a block.
+
+    Parameters
+    ----------
+    block : Block
+        What is called.
+    kinds : list of str
+        The dtypes of the result and of the operands.
+    count : int
+        How many slots hold numbers; the last one is the size of its room if it needs one.
+    """
+    arrays = [f"at(slots[{n}], end, numpy.{kind})" for n, kind in enumerate(kinds)]
+    numbers = [f"slots[{n}]" for n in range(len(kinds), len(kinds) + count)]
+    room = [f"numpy.empty({numbers[-1]}, numpy.{kinds[0]})"] if block.room else []
+    given = [arrays[0], *room, *arrays[1:], *numbers[: count - len(room)]]
+    return f"""\
+import numpy
+from numpy import int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+from {block.module} import {block.function} as block
+@addressed(STEP{", _nrt=True" if room else ""})
+def step(slots):
+    end = 1 << 60
+    return int32(block({", ".join(given)}))
 """

@@ -1,0 +1,167 @@
+"""Blocks: ops that a function on flat arrays computes in compiled code, inside a recurrence or as a step of a sequence.
+
+A block is what the call needs beside the arrays: the function, its sizes, and which operands it reads along strides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.engine.op import Op
+
+LARGEST_MATRIX = 32
+"""Rows of the largest matrix that is not left to LAPACK, where a call of it stands by itself."""
+LARGEST_IN_LOOP = 64
+"""Rows of the largest matrix in a loop, which runs without Python only if all of it does."""
+LONGEST_SUM = 4096
+"""Elements of the longest sum, which is added up in its own precision."""
+_FLOATS = ("float32", "float64")
+_MATRICES, _POSITIONS = "autodiff_lab.kernels.matmul.little", "autodiff_lab.kernels.indexing.little"
+_REDUCTIONS = "autodiff_lab.kernels.reductions.little"
+
+
+class Block(NamedTuple):
+    """A call ``function(result, [room,] *operands, *sizes, *strides)`` that returns 1 if it declines.
+
+    Attributes
+    ----------
+    module, function : str
+        What is called.
+    sizes : tuple of int
+        Numbers that are passed.
+    matrices : tuple of bool
+        For each operand, whether it is a stack of matrices: how far apart these, their rows and their columns lie is
+        passed then.  Other operands are contiguous.
+    room : int
+        Elements of memory that it needs for itself; 0 if it takes none.
+    """
+
+    module: str
+    function: str
+    sizes: tuple[int, ...]
+    matrices: tuple[bool, ...]
+    room: int = 0
+
+
+def block_of(line: Line, program: Program, *, in_loop: bool = False) -> Block | None:
+    """Return the block that computes a line, None if there is none."""
+    made = _BLOCKS.get(line.op.name)
+    if made is None or len(line.outs) != 1:
+        return None
+    values = [program.values[i] for i in (*line.ins, *line.outs)]
+    first, out = values[0], values[-1]
+    if first.dtype.name not in _FLOATS or out.dtype != first.dtype:
+        return None
+    if any(v.memory is not None or 0 in v.shape for v in values):
+        return None
+    found = made(line, values)
+    most = LARGEST_IN_LOOP if in_loop else LARGEST_MATRIX
+    return None if found is None or (found.matrices[0] and first.shape[-1] > most) else found
+
+
+def _one_matrix(function: str) -> Callable[[Line, list[Value]], Block | None]:
+    def made(line: Line, values: list[Value]) -> Block | None:
+        *lead, n, _ = values[0].shape
+        return Block(_MATRICES, function, (math.prod(lead), n), (True,), 0 if function == "cholesky" else n * n)
+
+    return made
+
+
+def _system(line: Line, values: list[Value]) -> Block | None:
+    a, b = values[0].shape, values[1].shape
+    if values[1].dtype != values[0].dtype or (a[:-2] != b[:-2] and a[:-2]):
+        return None
+    name = "solve" if line.op.name == "solve" else "triangular"
+    how = (int(line.params["lower"]),) if name == "triangular" else ()
+    return Block(_MATRICES, name, (math.prod(b[:-2]), *b[-2:], *how), (True, True), 0 if how else a[-1] ** 2)
+
+
+def _along(axis: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return how many rows are before an axis, its length, and how many elements are after it."""
+    at = axis % len(shape)
+    return math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])
+
+
+def _are_positions(value: Value) -> bool:
+    return value.dtype.name in ("int32", "int64")
+
+
+def _gathered(line: Line, values: list[Value]) -> Block | None:
+    x, positions, _ = values
+    if not _are_positions(positions):
+        return None
+    sizes = (*_along(line.params["axis"], x.shape), math.prod(positions.shape))
+    return Block(_POSITIONS, "gather", sizes, (False, False))
+
+
+def _scattered(line: Line, values: list[Value]) -> Block | None:
+    g, positions, out = values
+    if not _are_positions(positions) or len(g.shape) != len(out.shape) - 1 + len(positions.shape):
+        return None
+    sizes = (*_along(line.params["axis"], out.shape), math.prod(positions.shape))
+    return Block(_POSITIONS, "scatter", sizes, (False, False))
+
+
+def _by_coordinates(line: Line, values: list[Value]) -> Block | None:
+    given, coordinates, out = values
+    gathers = line.op.name == "gather_nd"
+    depth = coordinates.shape[-1] if coordinates.shape else 0
+    if not _are_positions(coordinates) or not 0 < depth <= 4:
+        return None
+    lead = line.params.get("lead", 0) if gathers else len(out.shape) - len(line.params["shape"])
+    whole = given.shape if gathers else out.shape
+    lengths = whole[lead : lead + depth]
+    if len(lengths) != depth:
+        return None
+    sizes = (math.prod(whole[:lead]), math.prod(whole[lead + depth :]), math.prod(coordinates.shape[:-1]), depth)
+    return Block(_POSITIONS, line.op.name, (*sizes, *lengths, *(1,) * (4 - depth)), (False, False))
+
+
+def _scanned(line: Line, values: list[Value]) -> Block | None:
+    how = (int(line.params["exclusive"]), int(line.params["reverse"]), int(line.op.name == "cumprod"))
+    return Block(_POSITIONS, "accumulate", (*_along(line.params["axis"], values[0].shape), *how), (False,))
+
+
+def _recurrent(line: Line, values: list[Value]) -> Block | None:
+    b, a, out = values
+    if a.dtype != b.dtype or not a.shape == b.shape == out.shape:
+        return None
+    sizes = (*_along(line.params["axis"], b.shape), int(line.params["reverse"]))
+    return Block(_POSITIONS, "recur", sizes, (False, False))
+
+
+_REDUCED_BY = {
+    "max": ("reduce_to_extreme", 1), "mean": ("reduce_sum", 1), "min": ("reduce_to_extreme", 0),
+    "prod": ("reduce_prod", 0), "sum": ("reduce_sum", 0),
+}  # fmt: skip
+"""The function for each reduction, and what it is told."""
+
+
+def _reduced(line: Line, values: list[Value]) -> Block | None:
+    shape = values[0].shape
+    axes = sorted(axis % len(shape) for axis in line.params["axes"]) if shape else []
+    if not axes or axes != list(range(axes[0], axes[-1] + 1)):
+        return None
+    length = math.prod(shape[axes[0] : axes[-1] + 1])
+    sizes = (math.prod(shape[: axes[0]]), length, math.prod(shape[axes[-1] + 1 :]))
+    name, how = _REDUCED_BY[line.op.name]
+    return Block(_REDUCTIONS, name, (*sizes, how), (False,)) if length <= LONGEST_SUM else None
+
+
+_BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
+    "cholesky": _one_matrix("cholesky"), "cumprod": _scanned, "cumsum": _scanned, "det": _one_matrix("determinant"),
+    "det_log": _one_matrix("determinant_log"), "det_sign": _one_matrix("determinant_sign"), "gather": _gathered,
+    "gather_nd": _by_coordinates, "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced,
+    "prod": _reduced, "recurrence": _recurrent, "scatter_axis": _scattered, "scatter_nd": _by_coordinates,
+    "solve": _system, "sum": _reduced, "triangular_solve": _system,
+}  # fmt: skip
+
+DET_SIGN = Op("det_sign", lambda x: np.linalg.slogdet(x)[0].astype(x.dtype)[()], None, 1,
+              sentence="takes the sign of the determinant of {0}")  # fmt: skip
+DET_LOG = Op("det_log", lambda x: np.linalg.slogdet(x)[1].astype(x.dtype)[()], None, 1,
+             sentence="takes the logarithm of the determinant of {0}")  # fmt: skip

@@ -1,0 +1,207 @@
+"""Forms: ops of several passes over an array, written in lines that loops can compute.
+
+Each form gets what writes the lines and the line that it stands for; results are those of the op's kernel.  A
+log-sum-exp becomes the largest elements, exponentials, their sum and a logarithm, an array that is moved round becomes
+two slices that are joined, a band of a matrix a choice by a constant mask.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN
+from autodiff_lab.compile.program.program import Line, Value
+from autodiff_lab.engine.op import Op
+
+FINITE_OR_ZERO = Op(
+    "finite_or_zero", lambda x: np.where(np.isfinite(x), x, x.dtype.type(0))[()], None, 1,
+    sentence="takes {0}, or 0 where it is not finite", expression="choose(abs({0}) < infinity, {0}, zero)",
+    elementwise=True,
+)  # fmt: skip
+NOT_ZERO_OR_ONE = Op(
+    "not_zero_or_one", lambda x: np.where(x == 0, x.dtype.type(1), x)[()], None, 1,
+    sentence="takes {0}, or 1 where it is 0", expression="choose({0} == zero, one, {0})", elementwise=True,
+)  # fmt: skip
+OF_ROWS = frozenset({"extreme_grad", "softmax", "log_softmax", "softmax_grad", "log_softmax_grad"})
+"""Ops that are worth rewriting where they work along long rows beside a loop."""
+
+
+class Writing(Protocol):
+    """What writes the lines of a form."""
+
+    values: dict[int, Value]
+    grown: dict[Any, tuple[int, int, int]]
+    """Exponentials, their sums, and what was subtracted, by the value that they are of and the axes."""
+
+    def read(self, value: int, line: Line) -> int:
+        """Return a value that a loop makes, which is this one or what a line reads of it."""
+        ...
+
+    def is_used(self, value: int) -> bool:
+        """Return whether something reads a value, or it is a result."""
+        ...
+
+    def constant(self, array: Any) -> int:
+        """Return the value of a constant."""
+        ...
+
+    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
+        """Add a line, and return its value."""
+        ...
+
+    def each(self, line: Line, op: str | Op, *ins: int) -> int:
+        """Add an elementwise line, and return its value."""
+        ...
+
+    def over(self, line: Line, op: str, value: int, axes: tuple[int, ...]) -> int:
+        """Add a reduction that keeps its axes, and return its value."""
+        ...
+
+    def end(self, line: Line, op: str | Op, *ins: int, **params: Any) -> None:
+        """Add the line that makes the result."""
+        ...
+
+
+def fits(line: Line, values: list[Value]) -> bool:
+    """Return whether a form can write a line whose inputs and result these are: cotangents may be stacks of them."""
+    if line.op.name not in {*OF_ROWS, "logsumexp", "logsumexp_shares"}:
+        return True
+    shape, axes = values[-2].shape, _axes(line)
+    kept = tuple(1 if k - len(shape) in axes else n for k, n in enumerate(shape))
+    return bool(axes) and all(one.shape in (shape, kept) for one in values[:-1])
+
+
+def _axes(line: Line) -> tuple[int, ...]:
+    """Return the axes, which are negative."""
+    return (line.params["axis"],) if "axis" in line.params else line.params["axes"]
+
+
+def softmax(to: Writing, line: Line) -> None:
+    """Write e^(x - max) / Σ e^(x - max), or its logarithm."""
+    x = to.read(line.ins[0], line)
+    shifted = to.each(line, "subtract", x, to.over(line, "max", x, _axes(line)))
+    grown = to.each(line, "exp", shifted)
+    total = to.over(line, "sum", grown, _axes(line))
+    if line.op.name == "softmax":
+        to.end(line, "divide", grown, total)
+    else:
+        to.end(line, "subtract", shifted, to.each(line, "log", total))
+
+
+def softmax_grad(to: Writing, line: Line) -> None:
+    """Write (g - Σ g·y)·y."""
+    g, y = line.ins
+    mean = to.over(line, "sum", to.each(line, "multiply", g, y), _axes(line))
+    to.end(line, "multiply", to.each(line, "subtract", g, mean), y)
+
+
+def log_softmax_grad(to: Writing, line: Line) -> None:
+    """Write g - e^y·Σ g."""
+    g, y = to.read(line.ins[0], line), line.ins[1]
+    total = to.over(line, "sum", g, _axes(line))
+    to.end(line, "subtract", g, to.each(line, "multiply", to.each(line, "exp", y), total))
+
+
+def extreme_grad(to: Writing, line: Line) -> None:
+    """Write g·[x = best] / n, where n elements equal the best."""
+    g, best, x = line.ins
+    up, down = to.each(line, "not_below", x, best), to.each(line, "not_below", best, x)
+    hit = to.each(line, "multiply", up, down)
+    to.end(line, "gate", g, to.each(line, "divide", hit, to.over(line, "sum", hit, _axes(line))))
+
+
+def _grown(to: Writing, line: Line) -> tuple[int, int, int]:
+    """Write e^(x - top), their sum, and top: the largest elements, or 0 where those are not finite.
+
+    The gradient of a log-sum-exp gets those of the log-sum-exp.
+    """
+    key = (line.ins[0], _axes(line))
+    if key not in to.grown:
+        x = to.read(line.ins[0], line)
+        top = to.each(line, FINITE_OR_ZERO, to.over(line, "max", x, _axes(line)))
+        grown = to.each(line, "exp", to.each(line, "subtract", x, top))
+        to.grown[key] = grown, to.over(line, "sum", grown, _axes(line)), top
+    return to.grown[key]
+
+
+def logsumexp(to: Writing, line: Line) -> None:
+    """Write ln Σ e^(x - top) + top."""
+    _, total, top = _grown(to, line)
+    logarithm = to.each(line, "log", total)
+    shape = to.values[line.outs[0]].shape
+    if shape == to.values[top].shape:
+        to.end(line, "add", logarithm, top)
+    elif shape:
+        to.end(line, "reshape", to.each(line, "add", logarithm, top), shape=shape)
+    else:  # a sum of one element is a number
+        to.end(line, "sum", to.each(line, "add", logarithm, top), axes=_axes(line), keepdims=False)
+
+
+def logsumexp_shares(to: Writing, line: Line) -> None:
+    """Write e^(x - top) / Σ e^(x - top), which is 0 where all are."""
+    grown, total, _ = _grown(to, line)
+    to.end(line, "divide", grown, to.each(line, NOT_ZERO_OR_ONE, total))
+
+
+def roll(to: Writing, line: Line) -> None:
+    """Write, for each axis, the end of an array joined to what came before it."""
+    (value,), shape = line.ins, to.values[line.ins[0]].shape
+    moves = [(axis, by % shape[axis]) for axis, by in zip(line.params["axes"], line.params["shifts"], strict=True)]
+    moves = [(axis, by) for axis, by in moves if by]
+    for n, (axis, by) in enumerate(moves):
+        length = shape[axis]
+        parts = [
+            to.add("slice_axis", (value,), {"axis": axis, "start": a, "stop": b}, _with(shape, axis, b - a), line)
+            for a, b in ((length - by, length), (0, length - by))
+        ]
+        if n == len(moves) - 1:
+            to.end(line, "concat", *parts, axis=axis)
+        else:
+            value = to.add("concat", tuple(parts), {"axis": axis}, shape, line)
+    if not moves:
+        to.end(line, "identity", value)
+
+
+def _with(shape: tuple[int, ...], axis: int, length: int) -> tuple[int, ...]:
+    return tuple([length if k == axis % len(shape) else n for k, n in enumerate(shape)])
+
+
+def band_part(to: Writing, line: Line) -> None:
+    """Write a choice by a mask."""
+    rows, columns = to.values[line.outs[0]].shape[-2:]
+    lower, upper = line.params["lower"], line.params["upper"]
+    distance = np.arange(columns) - np.arange(rows)[:, None]
+    mask = (distance >= (-lower if lower >= 0 else -math.inf)) & (distance <= (upper if upper >= 0 else math.inf))
+    if mask.all():
+        to.end(line, "identity", *line.ins)
+    else:
+        to.end(line, "select", line.ins[0], to.constant(mask))
+
+
+def slogdet(to: Writing, line: Line) -> None:
+    """Write sign and logarithm of a determinant by themselves, as loops have lines of one result."""
+    for op, out in zip((DET_SIGN, DET_LOG), line.outs, strict=True):
+        if to.is_used(out):
+            to.end(line._replace(outs=(out,)), op, *line.ins)
+
+
+def tile(to: Writing, line: Line) -> None:
+    """Write an array along new axes, which are then joined to its own."""
+    shape, times = to.values[line.ins[0]].shape, line.params["multiples"]
+    apart = tuple(n for length in shape for n in (1, length))
+    whole = tuple(n for many, length in zip(times, shape, strict=True) for n in (many, length))
+    spread = to.add("reshape", line.ins, {"shape": apart}, apart, line)
+    spread = to.add("broadcast_to", (spread,), {"shape": whole}, whole, line)
+    to.end(line, "reshape", spread, shape=to.values[line.outs[0]].shape)
+
+
+FORMS: dict[str, Callable[[Writing, Line], None]] = {
+    "band_part": band_part, "extreme_grad": extreme_grad, "log_softmax": softmax, "log_softmax_grad": log_softmax_grad,
+    "logsumexp": logsumexp, "logsumexp_shares": logsumexp_shares, "roll": roll, "slogdet": slogdet,
+    "softmax": softmax, "softmax_grad": softmax_grad, "tile": tile,
+}  # fmt: skip
+"""By the name of an op, what writes it."""

@@ -1,0 +1,103 @@
+"""Steps of one elementwise op whose operands lie in any way beside each other, as (n, 1, k) and (1, m, k) do.
+
+Fused loops read whole arrays, rows and columns.  A step reads each operand along strides of its own, of 0 where it
+is repeated.  Whether elements of the innermost loop follow each other is part of the text, for LLVM to see it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.loops.text import indented, preamble
+from autodiff_lab.compile.program.expressions import angle, expression
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import WIDE, fusible
+from autodiff_lab.compile.sequences.layouts import MOST_AXES
+
+
+class Elements(NamedTuple):
+    """The text of a step, and its numbers: the lengths of loops, then the strides of each operand."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+def joins_alone(line: Line, program: Program) -> bool:
+    """Return whether a step can compute a line that is in no fused loop."""
+    shape = program.values[line.outs[0]].shape
+    axes = sum(n > 1 for n in shape)
+    return bool(shape) and fusible(line, program) and axes <= MOST_AXES and math.prod(shape) < WIDE
+
+
+def elements_of(line: Line, program: Program, strides: list[tuple[int, ...]]) -> Elements:
+    """Return the step of a line whose operands have these strides, in elements."""
+    values = [program.values[i] for i in (*line.outs, *line.ins)]
+    shape = values[0].shape
+    spread = [_spread(v.shape, s, shape) for v, s in zip(values[1:], strides, strict=True)]
+    lengths, along = _collapsed(shape, spread)
+    kinds = [value.dtype.name for value in values]
+    text = _text(line, program, kinds, [steps[-1] for steps in along])
+    return Elements(text, (*lengths, *(step for steps in along for step in steps)))
+
+
+def _spread(shape: tuple[int, ...], strides: tuple[int, ...], whole: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides of an operand over the axes of the result."""
+    own = tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
+    return (0,) * (len(whole) - len(shape)) + own
+
+
+def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[list[int], list[list[int]]]:
+    """Return the lengths of four loops and the strides of each operand there; axes that may be one loop are."""
+    lengths: list[int] = []
+    along: list[list[int]] = [[] for _ in spread]
+    for k in range(len(shape) - 1, -1, -1):
+        if shape[k] == 1:
+            continue
+        if lengths and all(own[k] == mine[0] * lengths[0] for own, mine in zip(spread, along, strict=True)):
+            lengths[0] *= shape[k]
+            continue
+        lengths.insert(0, shape[k])
+        for own, mine in zip(spread, along, strict=True):
+            mine.insert(0, own[k])
+    more = MOST_AXES - len(lengths)
+    return [1] * more + lengths, [[0] * more + mine for mine in along]
+
+
+def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
+    found, turned = expression(line, program) or "", angle(line)
+    number = next((kind for kind in kinds if kind != "bool"), "float32")
+    names = ["bool_" if kind == "bool" else "number" for kind in kinds]
+    sizes = [np.dtype(kind).itemsize for kind in kinds]
+    count = len(last)
+    first = 1 + count  # of the slots with numbers
+    outer = [
+        f"begin = ((i * slots[{first + 1}] + j) * slots[{first + 2}] + k) * n",
+        f"out = at(slots[0] + {sizes[0]} * begin, n, {names[0]})",
+    ]
+    inner: list[str] = []
+    for m in range(count):
+        at = first + MOST_AXES * (m + 1)
+        where = f"slots[{m + 1}] + {sizes[m + 1]} * (i * slots[{at}] + j * slots[{at + 1}] + k * slots[{at + 2}])"
+        if last[m] == 0:
+            outer.append(f"v{m} = at({where}, 1, {names[m + 1]})[0]")
+        elif last[m] == 1:
+            outer.append(f"x{m} = at({where}, n, {names[m + 1]})")
+            inner.append(f"v{m} = x{m}[l]")
+        else:
+            outer.append(f"x{m} = {where}")
+            inner.append(f"v{m} = at(x{m} + {sizes[m + 1]} * l * slots[{at + 3}], 1, {names[m + 1]})[0]")
+    inner.append(f"out[l] = {found.format(*(f'v{m}' for m in range(count)))}")
+    inner += ["far |= int32(is_far(v0))"] if turned else []
+    body = [*outer, "for l in range(n):", *indented(inner)]
+    for depth, turn in ((2, "k"), (1, "j"), (0, "i")):
+        body = [f"for {turn} in range(slots[{first + depth}]):", *indented(body)]
+    return "\n".join([
+        *preamble(number, [found]),
+        "from autodiff_lab.kernels.base.pointers import STEP, at",
+        "@addressed(STEP)",
+        "def step(slots):",
+        *indented([f"n, far = slots[{first + 3}], int32(0)", *body, "return far"]),
+    ]) + "\n"  # fmt: skip

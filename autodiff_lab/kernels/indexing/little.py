@@ -1,0 +1,118 @@
+"""Picking by position, adding up by position, and running sums of small arrays inside compiled code.
+
+Generated modules import it.  Arrays are flat and contiguous.  An axis of `length` has `outer` rows before it and
+`inner` elements after it.  Each function returns 1 where a position lies outside, and 0 otherwise.
+"""
+# ruff: noqa: ANN001
+
+from __future__ import annotations
+
+from autodiff_lab.kernels.base.deferred import register_jitable
+
+
+@register_jitable
+def gather(out, x, positions, outer, length, inner, count) -> int:
+    """Write the elements of an axis at `count` positions."""
+    for k in range(count):
+        if positions[k] < 0 or positions[k] >= length:
+            return 1
+    for s in range(outer):
+        for k in range(count):
+            begin, at = (s * length + positions[k]) * inner, (s * count + k) * inner
+            source, target = x[begin : begin + inner], out[at : at + inner]
+            for j in range(inner):
+                target[j] = source[j]
+    return 0
+
+
+@register_jitable
+def scatter(out, g, positions, outer, length, inner, count) -> int:
+    """Add the elements at `count` positions of an axis up, which begins with zeros."""
+    for k in range(count):
+        if positions[k] < 0 or positions[k] >= length:
+            return 1
+    for j in range(outer * length * inner):
+        out[j] = 0
+    for s in range(outer):
+        for k in range(count):
+            at, begin = (s * length + positions[k]) * inner, (s * count + k) * inner
+            source, target = g[begin : begin + inner], out[at : at + inner]
+            for j in range(inner):
+                target[j] += source[j]
+    return 0
+
+
+@register_jitable
+def row_of(coordinates, k, depth, a, b, c, d) -> int:
+    """Return which row the coordinates number k name in axes of these lengths, -1 if they lie outside."""
+    row = 0
+    for p in range(depth):
+        length = a if p == 0 else b if p == 1 else c if p == 2 else d
+        at = coordinates[k * depth + p]
+        if at < 0 or at >= length:
+            return -1
+        row = row * length + at
+    return row
+
+
+@register_jitable
+def gather_nd(out, x, coordinates, outer, inner, count, depth, a, b, c, d) -> int:
+    """Write rows of `inner` elements by `count` coordinates in up to four axes."""
+    size = (a if depth > 0 else 1) * (b if depth > 1 else 1) * (c if depth > 2 else 1) * (d if depth > 3 else 1)
+    for k in range(count):
+        row = row_of(coordinates, k, depth, a, b, c, d)
+        if row < 0:
+            return 1
+        for s in range(outer):
+            begin, at = (s * size + row) * inner, (s * count + k) * inner
+            for j in range(inner):
+                out[at + j] = x[begin + j]
+    return 0
+
+
+@register_jitable
+def scatter_nd(out, g, coordinates, outer, inner, count, depth, a, b, c, d) -> int:
+    """Add rows of `inner` elements up by `count` coordinates in up to four axes of zeros."""
+    size = (a if depth > 0 else 1) * (b if depth > 1 else 1) * (c if depth > 2 else 1) * (d if depth > 3 else 1)
+    for j in range(outer * size * inner):
+        out[j] = 0
+    for k in range(count):
+        row = row_of(coordinates, k, depth, a, b, c, d)
+        if row < 0:
+            return 1
+        for s in range(outer):
+            at, begin = (s * size + row) * inner, (s * count + k) * inner
+            for j in range(inner):
+                out[at + j] += g[begin + j]
+    return 0
+
+
+@register_jitable
+def accumulate(out, x, outer, length, inner, exclusive, reverse, multiplies) -> int:
+    """Write running sums along an axis, or running products."""
+    for s in range(outer):
+        for turn in range(length):
+            i = length - 1 - turn if reverse else turn
+            before = i + 1 if reverse else i - 1
+            at, last = (s * length + i) * inner, (s * length + before) * inner
+            for j in range(inner):
+                if turn == 0:
+                    out[at + j] = multiplies if exclusive else x[at + j]
+                elif multiplies:
+                    out[at + j] = out[last + j] * (x[last + j] if exclusive else x[at + j])
+                else:
+                    out[at + j] = out[last + j] + (x[last + j] if exclusive else x[at + j])
+    return 0
+
+
+@register_jitable
+def recur(out, b, a, outer, length, inner, reverse) -> int:
+    """Write ``h = b + a h`` along an axis, where h on the right is the element before."""
+    for s in range(outer):
+        for turn in range(length):
+            i = length - 1 - turn if reverse else turn
+            before = i + 1 if reverse else i - 1
+            at, last = (s * length + i) * inner, (s * length + before) * inner
+            for j in range(inner):
+                out[at + j] = b[at + j] + a[at + j] * out[last + j] if turn else b[at + j]
+    return 0

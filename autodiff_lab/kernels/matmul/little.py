@@ -1,0 +1,189 @@
+"""Factorizations and systems of small matrices inside compiled code, where a call of LAPACK would cost more than they.
+
+Generated modules import it.  Arrays are flat and begin with the first of `count` matrices; ``a_step`` is how far apart
+matrices lie, ``a_down`` their rows and ``a_along`` their columns, in elements.  Results are contiguous.  Each function
+returns 1 where the op would raise an error or where a comparison met a nan, and 0 otherwise: what called it then leaves
+the work to NumPy.  Inner loops go along rows, which LLVM turns into vector instructions.
+"""
+# ruff: noqa: ANN001
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+from autodiff_lab.kernels.base.deferred import register_jitable
+
+
+@register_jitable
+def subtract_row(x, at, y, begin, factor, count) -> None:
+    """Subtract `factor` times a row of y from a row of x."""
+    row, other = x[at : at + count], y[begin : begin + count]
+    for j in range(count):
+        row[j] -= factor * other[j]
+
+
+@register_jitable
+def cholesky(out, a, count, n, a_step, a_down, a_along) -> int:
+    """Write the lower factor of the symmetric part of matrices: by rows of the upper one, which is then turned."""
+    half = out.dtype.type(0.5)
+    for s in range(count):
+        here, there = s * a_step, s * n * n
+        for i in range(n):
+            for j in range(i, n):
+                both = a[here + i * a_down + j * a_along] + a[here + j * a_down + i * a_along]
+                out[there + i * n + j] = both * half
+        for p in range(n):
+            begin = there + p * n
+            if not out[begin + p] > 0:
+                return 1
+            root = sqrt(out[begin + p])
+            for j in range(p, n):
+                out[begin + j] /= root
+            for i in range(p + 1, n):
+                subtract_row(out, there + i * n + i, out, begin + i, out[begin + i], n - i)
+        for i in range(n):
+            for j in range(i + 1, n):
+                out[there + j * n + i] = out[there + i * n + j]
+                out[there + i * n + j] = 0
+    return 0
+
+
+@register_jitable
+def triangular(out, a, b, count, n, k, lower, a_step, a_down, a_along, b_step, b_down, b_along) -> int:
+    """Write the solutions (n, k) of triangular systems, by substitution."""
+    for s in range(count):
+        here, right, there = s * a_step, s * b_step, s * n * k
+        for turn in range(n):
+            i = turn if lower else n - 1 - turn
+            begin = there + i * k
+            for j in range(k):
+                out[begin + j] = b[right + i * b_down + j * b_along]
+            for p in range(i) if lower else range(i + 1, n):
+                subtract_row(out, begin, out, there + p * k, a[here + i * a_down + p * a_along], k)
+            pivot = a[here + i * a_down + i * a_along]
+            for j in range(k):
+                out[begin + j] /= pivot
+    return 0
+
+
+@register_jitable
+def _eliminated(lu, out, n, k, there) -> int:
+    """Bring a square matrix into upper triangular form with exchanged rows, and `out` with it; return the sign.
+
+    The sign is that of the exchange; 0 stands for a column of zeros or a nan, and then nothing is finished.
+    """
+    sign = 1
+    for p in range(n):
+        best, size = p, abs(lu[p * n + p])
+        for i in range(p + 1, n):
+            if not abs(lu[i * n + p]) <= size:
+                best, size = i, abs(lu[i * n + p])
+        if not size > 0:
+            return 0
+        if best != p:
+            sign = -sign
+            for j in range(n):
+                lu[p * n + j], lu[best * n + j] = lu[best * n + j], lu[p * n + j]
+            for j in range(k):
+                at, other = there + p * k + j, there + best * k + j
+                out[at], out[other] = out[other], out[at]
+        for i in range(p + 1, n):
+            factor = lu[i * n + p] / lu[p * n + p]
+            subtract_row(lu, i * n + p, lu, p * n + p, factor, n - p)
+            subtract_row(out, there + i * k, out, there + p * k, factor, k)
+    return sign
+
+
+@register_jitable
+def _copied(a, here, n, a_down, a_along, lu) -> None:
+    for i in range(n):
+        for j in range(n):
+            lu[i * n + j] = a[here + i * a_down + j * a_along]
+
+
+@register_jitable
+def _solved(lu, out, n, k, there) -> int:
+    """Eliminate, and substitute back."""
+    if _eliminated(lu, out, n, k, there) == 0:
+        return 1
+    for turn in range(n):
+        i = n - 1 - turn
+        begin = there + i * k
+        for p in range(i + 1, n):
+            subtract_row(out, begin, out, there + p * k, lu[i * n + p], k)
+        for j in range(k):
+            out[begin + j] /= lu[i * n + i]
+    return 0
+
+
+@register_jitable
+def solve(out, lu, a, b, count, n, k, a_step, a_down, a_along, b_step, b_down, b_along) -> int:
+    """Write the solutions (n, k) of linear systems, by elimination with exchanged rows."""
+    for s in range(count):
+        there = s * n * k
+        _copied(a, s * a_step, n, a_down, a_along, lu)
+        for i in range(n):
+            for j in range(k):
+                out[there + i * k + j] = b[s * b_step + i * b_down + j * b_along]
+        if _solved(lu, out, n, k, there):
+            return 1
+    return 0
+
+
+@register_jitable
+def inverse(out, lu, a, count, n, a_step, a_down, a_along) -> int:
+    """Write the inverses of matrices."""
+    for s in range(count):
+        there = s * n * n
+        _copied(a, s * a_step, n, a_down, a_along, lu)
+        for i in range(n):
+            for j in range(n):
+                out[there + i * n + j] = 1 if i == j else 0
+        if _solved(lu, out, n, n, there):
+            return 1
+        for i in range(n * n):
+            out[there + i] += 0  # no zeros with a sign
+    return 0
+
+
+@register_jitable
+def determinant(out, lu, a, count, n, a_step, a_down, a_along) -> int:
+    """Write the determinants of matrices; one that is singular or holds a nan is left to NumPy."""
+    for s in range(count):
+        _copied(a, s * a_step, n, a_down, a_along, lu)
+        sign = _eliminated(lu, lu, n, 0, 0)
+        if sign == 0:
+            return 1
+        product = out.dtype.type(sign)
+        for p in range(n):
+            product *= lu[p * n + p]
+        out[s] = product
+    return 0
+
+
+@register_jitable
+def determinant_sign(out, lu, a, count, n, a_step, a_down, a_along) -> int:
+    """Write the signs of the determinants of matrices, as `determinant`."""
+    for s in range(count):
+        _copied(a, s * a_step, n, a_down, a_along, lu)
+        sign = _eliminated(lu, lu, n, 0, 0)
+        if sign == 0:
+            return 1
+        for p in range(n):
+            sign = -sign if lu[p * n + p] < 0 else sign
+        out[s] = sign
+    return 0
+
+
+@register_jitable
+def determinant_log(out, lu, a, count, n, a_step, a_down, a_along) -> int:
+    """Write the logarithms of the absolute values of the determinants of matrices, as `determinant`."""
+    for s in range(count):
+        _copied(a, s * a_step, n, a_down, a_along, lu)
+        if _eliminated(lu, lu, n, 0, 0) == 0:
+            return 1
+        total = 0.0
+        for p in range(n):
+            total += log(abs(lu[p * n + p]))
+        out[s] = total
+    return 0

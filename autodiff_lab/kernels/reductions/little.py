@@ -1,0 +1,67 @@
+"""Reductions of small arrays inside compiled code, over axes that stand next to each other.
+
+Generated modules import it.  Arrays are flat and contiguous: `outer` times `length` rows of `inner` elements, of which
+`length` become one.
+"""
+# ruff: noqa: ANN001
+
+from __future__ import annotations
+
+from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.maths.single import add_up, greatest, least
+
+
+@register_jitable
+def reduce_sum(out, x, outer, length, inner, mean) -> int:
+    """Write sums, or means; those of one row are added up in as many parts as a vector register has lanes."""
+    for s in range(outer):
+        target = out[s * inner : (s + 1) * inner]
+        if inner == 1:
+            row = x[s * length : (s + 1) * length]
+            total = x.dtype.type(0)
+            for k in range(length):
+                total = add_up(total, row[k])
+            target[0] = total
+        else:
+            for j in range(inner):
+                target[j] = 0
+            for k in range(s * length, (s + 1) * length):
+                row = x[k * inner : (k + 1) * inner]
+                for j in range(inner):
+                    target[j] += row[j]
+        if mean:
+            for j in range(inner):
+                target[j] /= length
+    return 0
+
+
+@register_jitable
+def reduce_prod(out, x, outer, length, inner, _) -> int:
+    """Write products."""
+    for s in range(outer):
+        target = out[s * inner : (s + 1) * inner]
+        for j in range(inner):
+            target[j] = 1
+        for k in range(s * length, (s + 1) * length):
+            row = x[k * inner : (k + 1) * inner]
+            for j in range(inner):
+                target[j] *= row[j]
+    return 0
+
+
+@register_jitable
+def reduce_to_extreme(out, x, outer, length, inner, largest) -> int:
+    """Write the largest elements, or the smallest; nan if one is."""
+    for s in range(outer):
+        target, first = out[s * inner : (s + 1) * inner], x[s * length * inner : (s * length + 1) * inner]
+        for j in range(inner):
+            target[j] = first[j]
+        for k in range(s * length + 1, (s + 1) * length):
+            row = x[k * inner : (k + 1) * inner]
+            if largest:
+                for j in range(inner):
+                    target[j] = greatest(target[j], row[j])
+            else:
+                for j in range(inner):
+                    target[j] = least(target[j], row[j])
+    return 0
