@@ -39,7 +39,14 @@ def execute(notebook: Path, folder: Path, pages: Path) -> None:
     code = f"from tests.site import stepping\nstepping.install({str(pages)!r}, {notebook.stem!r})"
     document.cells.insert(0, new_code_cell(code))
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    client = NotebookClient(document, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
+    client = NotebookClient(
+        document,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--IPKernelApp.log_level=40"],  # errors only
+    )
+    client.log.setLevel("WARNING")
     client.execute(env=environment)
     del document.cells[0]
     document.metadata.pop("widgets", None)  # the state of widgets, for scripts that the site does not load
