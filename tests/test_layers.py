@@ -29,6 +29,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "errors": NOTHING,
     "absent": NOTHING,
     "events": NOTHING,
+    "repeats": NOTHING,
     "kernels": frozenset({"errors"}),
     "engine": _layers(
         "kernels.arrays",
@@ -41,12 +42,12 @@ LAYERS: dict[str, frozenset[str]] = {
     "extras": _layers("engine", "ops", "kernels"),
     "transforms": _layers("engine", "ops"),
     "layers": _layers("engine", "ops", "transforms", "absent"),
-    "compile": _layers("engine", "ops", "kernels", "transforms.bands", "extras.tensor_spec"),
+    "compile": _layers("engine", "ops", "kernels", "transforms.bands", "extras.tensor_spec", "repeats"),
     "gpu": _layers("engine", "kernels"),
     "training": _layers("engine", "ops", "layers", "compile"),
     "recording": _layers(),
     "explain": _layers("recording", "testing"),
-    "draw": _layers("recording", "explain"),
+    "draw": _layers("recording", "explain", "repeats"),
     "widgets": _layers("draw", "recording", "explain"),
     # Other frameworks' programs as recordings; the table of ops says how those are written that are like ours.
     "adapters": _layers("recording", "engine.op"),

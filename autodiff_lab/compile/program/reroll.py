@@ -10,12 +10,14 @@ the line reads.  Whatever has operands and results can be searched: scalars, arr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-FEWEST_ROUNDS, LONGEST_PERIOD, LONGEST_MEMORY = 4, 512, 2
+from autodiff_lab.repeats import Repeat, repeats
+
+FEWEST_ROUNDS, LONGEST_MEMORY = 4, 2
 _NONE = np.iinfo(np.int64).min
 _MULTIPLES = 4
 """Multiples of a period that are tried too: ops may repeat more often than their operands do."""
@@ -189,33 +191,11 @@ class _Finder:
                 start = loop.end
         return self.loops
 
-    # --- where the ops repeat --------------------------------------------------------------------------------------
-
-    def _stretches(self) -> list[tuple[int, int, int]]:
-        """Return stretches that do not overlap, in order; long ones win, then those with a short period."""
-        found = sorted(self._periodic(), key=lambda s: (s[0] - s[1], s[2]))
-        free = np.ones(len(self.lines), bool)
-        kept: list[tuple[int, int, int]] = []
-        for start, end, period in found:
-            while start < end and not free[start]:
-                start += 1
-            taken = np.flatnonzero(~free[start:end])
-            end = start + int(taken[0]) if taken.size else end
-            if end - start >= FEWEST_ROUNDS * period:
-                free[start:end] = False
-                kept.append((start, end, period))
-        return sorted(kept)
-
-    def _periodic(self) -> Iterator[tuple[int, int, int]]:
-        kinds: dict[Any, int] = {}
+    def _stretches(self) -> list[Repeat]:
+        """Return where the ops repeat; a line without exactly one result is like no other."""
         given = enumerate(zip(self.kinds, self.lines, strict=True))
-        found = [(kind, len(line.ins), n if len(line.outs) != 1 else None) for n, (kind, line) in given]
-        code = np.array([kinds.setdefault(one, len(kinds)) for one in found], np.int32)
-        n = len(code)
-        for period in range(1, min(LONGEST_PERIOD, n // FEWEST_ROUNDS) + 1):
-            breaks = np.concatenate([[-1], np.flatnonzero(code[period:] != code[:-period]), [n - period]])
-            for gap in np.flatnonzero(np.diff(breaks) > (FEWEST_ROUNDS - 1) * period):
-                yield int(breaks[gap]) + 1, int(breaks[gap + 1]) + period, period
+        kinds = [(kind, len(line.ins), n if len(line.outs) != 1 else None) for n, (kind, line) in given]
+        return repeats(kinds, FEWEST_ROUNDS)
 
     # --- whether what they read follows laws -----------------------------------------------------------------------
 
