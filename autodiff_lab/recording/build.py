@@ -234,8 +234,10 @@ class _Builder:
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
         self.forget_unused(applications, sweeps)
         places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
-        sources = lines_at(places)
-        names = Namer(Statements(), recorder.names, self.ops, sources).names(
+        statements = Statements()
+        around = [header for place in {*places} if place is not None for header in statements.headers(place)]
+        sources = lines_at([*places, *around])
+        names = Namer(statements, recorder.names, self.ops, sources).names(
             self.tensors, applications, sweeps, self.met_in_sweeps
         )
         for key, name in names.items():

@@ -115,6 +115,10 @@ def short_name(name: str) -> str:
     return words if len(words) <= 60 else f"{words[:40]}…{words[-15:]}"
 
 
+_Run = tuple[tuple[Statement, ...], list[Application]]
+"""The assignments of a line, and the ops that the line ran."""
+
+
 class Namer:
     """Finds the names of everything in a recording; `names` are the local variables by id.
 
@@ -143,9 +147,10 @@ class Namer:
         """Return names by tensor id; unnamed tensors are absent."""
         found: dict[int, str] = {}
         working: set[Place | None] = {None}
-        for statement, runs in self._statements_run(applications):
+        for statements, runs in self._statements_run(applications):
             working.update(a.place for a in runs)
-            found.update(self._of_outputs(statement, runs))
+            for statement, own in self._shared_out(statements, runs):
+                found.update(self._of_outputs(statement, own))
         for sweep in sweeps:
             found.update(self._of_results(sweep))
         for key, record in tensors.items():
@@ -159,15 +164,34 @@ class Namer:
                 found[key] = name
         return {key: name for key, name in found.items() if name}
 
-    def _statements_run(self, applications: Sequence[Application]) -> Iterator[tuple[Statement, list[Application]]]:
+    def _statements_run(self, applications: Sequence[Application]) -> Iterator[_Run]:
         """Return the assignments that ran ops in the forward pass, with the applications at their lines, in order."""
-        runs: dict[int, tuple[Statement, list[Application]]] = {}
+        runs: dict[tuple[int, ...], _Run] = {}
         for application in applications:
             if application.cause is None and application.place is not None:
-                statement = self._statements.at(application.place)
-                if statement is not None and statement.targets:
-                    runs.setdefault(id(statement), (statement, []))[1].append(application)
+                statements = self._statements.all_at(application.place)
+                if any(statement.targets for statement in statements):
+                    key = tuple(map(id, statements))
+                    runs.setdefault(key, (statements, []))[1].append(application)
         yield from runs.values()
+
+    def _shared_out(
+        self, statements: tuple[Statement, ...], runs: list[Application]
+    ) -> Iterator[tuple[Statement, list[Application]]]:
+        """Yield each statement of a line with the ops that it ran; nothing if that is uncertain."""
+        if len(statements) == 1:
+            yield statements[0], runs
+            return
+        counts = [statement.count_ops(self._ops) for statement in statements]
+        own: list[list[Application]] = [[] for _ in statements]
+        for run in _executions([a.op for a in runs], sum(counts)):
+            if len(run) != sum(counts):
+                return
+            at = 0
+            for count, mine in zip(counts, own, strict=True):
+                mine += [runs[index] for index in run[at : at + count]]
+                at += count
+        yield from zip(statements, own, strict=True)
 
     def _of_outputs(self, statement: Statement, runs: list[Application]) -> Iterator[tuple[int, str]]:
         for run in _executions([a.op for a in runs], statement.count_ops(self._ops)):

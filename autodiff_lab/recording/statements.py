@@ -67,10 +67,14 @@ def _is_op(node: ast.AST, known: Container[str]) -> bool:
 
 @dataclass(frozen=True)
 class _File:
-    """What is known of one source file: assignments by line, and the names that loops assign."""
+    """What is known of one source file: assignments by line, the names that loops assign, and blocks.
 
-    assignments: dict[int, Statement]
+    A block is a loop or a function: the line where it begins, and its last one.
+    """
+
+    assignments: dict[int, tuple[Statement, ...]]
     loop_names: frozenset[str]
+    blocks: tuple[tuple[int, int], ...] = ()
 
 
 class Statements:
@@ -80,12 +84,22 @@ class Statements:
         self._files: dict[str, _File] = {}
 
     def at(self, place: Place | None) -> Statement | None:
-        """Return the assignment whose lines include a place, None if there is none."""
-        return None if place is None else self._file(place[0]).assignments.get(place[1])
+        """Return the assignment whose lines include a place, None if there is none, or more than one."""
+        found = self.all_at(place)
+        return found[0] if len(found) == 1 else None
+
+    def all_at(self, place: Place | None) -> tuple[Statement, ...]:
+        """Return the assignments whose lines include a place, in order: ``a = x + 1; b = a * 2`` are two."""
+        return () if place is None else self._file(place[0]).assignments.get(place[1], ())
 
     def loop_names(self, name: str) -> frozenset[str]:
         """Return the variables of the loops in a file."""
         return self._file(name).loop_names
+
+    def headers(self, place: Place) -> list[Place]:
+        """Return the first lines of the loops and functions around a place, in order of lines."""
+        name, line = place
+        return [(name, first) for first, last in self._file(name).blocks if first < line <= last]
 
     def _file(self, name: str) -> _File:
         file = self._files.get(name)
@@ -121,16 +135,24 @@ def _read(name: str) -> _File:
     tree = parsed("".join(linecache.getlines(name)))
     if tree is None:
         return _File({}, frozenset())
-    found: dict[int, Statement] = {}
+    found: dict[int, list[tuple[int, int, Statement]]] = {}
     loops: set[str] = set()
+    blocks: list[tuple[int, int]] = []
     for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
+            blocks.append((node.lineno, node.end_lineno or node.lineno))
         statement = _assignment(node)
         if statement is not None and isinstance(node, ast.stmt):
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                found[line] = statement
+                found.setdefault(line, []).append((node.lineno, node.col_offset, statement))
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             loops.update(part.id for part in ast.walk(node.target) if isinstance(part, ast.Name))
-    return _File(found, frozenset(loops))
+    assignments = {line: tuple(one for *_, one in sorted(all_, key=_start)) for line, all_ in found.items()}
+    return _File(assignments, frozenset(loops), tuple(sorted(blocks)))
+
+
+def _start(found: tuple[int, int, Statement]) -> tuple[int, int]:
+    return found[:2]
 
 
 def _assignment(node: ast.AST) -> Statement | None:
