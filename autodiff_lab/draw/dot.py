@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 FONT = "Helvetica"
-_SHAPES = {"variable": "ellipse", "constant": "plaintext", "gradient": "ellipse", "scope": "box3d"}
+_SHAPES = {"variable": "ellipse", "constant": "plaintext", "gradient": "ellipse", "scope": "box3d", "loop": "box3d"}
 
 
 def dot(graph: Graph, recording: Recording) -> Source:
@@ -67,6 +67,9 @@ def dot(graph: Graph, recording: Recording) -> Source:
         drawn.node(names[node.key], graphviz.escape(_label(node_lines(node, timeline))), **_look(node))
     members = {node.key: node.members for node in graph.nodes}
     for edge in graph.edges:
+        if edge.kind == "carried":
+            drawn.edge(names[edge.source], names[edge.target])
+            continue
         if edge.kind != "value":
             colour = LIGHT["backward" if edge.kind == "adjoint" else "muted"]
             drawn.edge(names[edge.source], names[edge.target], style="dashed", color=colour)

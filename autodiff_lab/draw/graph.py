@@ -6,6 +6,7 @@ each; with `within` the inside of one scope is shown, and what lies outside it a
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from autodiff_lab.draw.deliveries import words
 from autodiff_lab.draw.lines import node_size, number
 from autodiff_lab.draw.links import Links
 from autodiff_lab.draw.model import Edge, Graph, Node
-from autodiff_lab.draw.passes import with_passes
-from autodiff_lab.draw.scopes import Scopes, inside, prefixes
+from autodiff_lab.draw.scopes import inside, prefixes
+from autodiff_lab.draw.series import carried, series_of
 from autodiff_lab.draw.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.model import Application, TensorRecord
     from autodiff_lab.recording.recording import Recording
 
+_NUMBERED = re.compile(r"[\[_. ]?\d+\]?$")
+"""The end of a name that differs between the leaves that one node stands for."""
 MOST_LEAVES = 6
 """How many leaves a folded scope without any other input shows."""
+FOLDED = "sl"
+"""First letters of the keys of nodes that stand for many ops: scopes and loops."""
 LABEL_LENGTH = 8
 """A constant whose value takes at most this many characters is labelled with it."""
 
@@ -70,7 +75,7 @@ def graph(
 
 def scope_paths(recording: Recording) -> tuple[str, ...]:
     """Return every scope in which a shown op ran, outer ones before inner ones, in order of first use."""
-    return tuple(Scopes(with_passes(recording)).members)
+    return tuple(Timeline(recording).scopes.members)
 
 
 class _Builder:
@@ -88,6 +93,12 @@ class _Builder:
         depth = self.within.count("/") + 1 if self.within else 0
         direct = {path for path in self.inner if path.count("/") == depth}
         self.folded = direct if folded is None else {path.strip("/") for path in folded}
+        # A loop is one node wherever its iterations would stand side by side, and open where one of them is shown.
+        loops = timeline.loops if folded is None else ()
+        closed = [loop for loop in loops if not any(inside(self.within, turn) for turn in loop.turns)]
+        self.loops = {f"l{loop.turns[0]}": loop for loop in closed}
+        self.loop_of = {turn: key for key, loop in self.loops.items() for turn in loop.turns}
+        self.taken: dict[int, tuple[int, int]] = {}
         self.fed: dict[str, bool] = {}
         self.homes: dict[int, str] = {}
         self.nodes: dict[str, Node] = {}
@@ -96,8 +107,10 @@ class _Builder:
         self.entered: defaultdict[str, int] = defaultdict(int)
 
     def build(self) -> Graph:
+        self._find_taken()
         for application in self.scopes.around(self.within):
             self._add(application)
+        self.edges += self._carried()
         self.edges += Links(self.timeline, self.nodes, self._users).edges(self._home)
         nodes = tuple(self._sized(node) for node in self.nodes.values())
         folded = frozenset(node.key[1:] for node in nodes if node.members and not node.outside)
@@ -116,8 +129,43 @@ class _Builder:
             else:
                 paths = (path for path in prefixes(scope) if not inside(within, path))
             path = next(paths, None)
-            self.homes[application.index] = f"a{application.index}" if path is None else f"s{path}"
+            self.homes[application.index] = f"a{application.index}" if path is None else self._folded_key(path)
         return self.homes[application.index]
+
+    def _folded_key(self, path: str) -> str:
+        return self.loop_of.get(path) or f"s{path}"
+
+    def _members(self, key: str) -> list[int]:
+        """Return the applications in a folded scope or loop."""
+        paths = self.loops[key].turns if key in self.loops else (key[1:],)
+        return [index for path in paths for index in self.scopes.members[path]]
+
+    def _find_taken(self) -> None:
+        """Find the leaves that the iterations of a loop take one by one; the first stands for all of them."""
+        for key, loop in self.loops.items():
+            turn = {index: at for at, path in enumerate(loop.turns) for index in self.scopes.members[path]}
+            alike: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
+            for tensor in dict.fromkeys(t for index in turn for t in self.scopes.shown[index].inputs):
+                readers = self.scopes.readers[tensor]
+                if self._may_be_taken(tensor, key) and len({turn.get(reader) for reader in readers}) == 1:
+                    record = self.recording.tensors[tensor]
+                    op = self.scopes.shown[readers[0]].op
+                    alike[op, record.snapshot.shape, record.snapshot.dtype, record.kind].append(tensor)
+            for tensors in alike.values():
+                if 2 * len(tensors) > len(loop.turns):
+                    self.taken |= {tensor: (tensors[0], len(tensors)) for tensor in tensors}
+
+    def _may_be_taken(self, tensor: int, key: str) -> bool:
+        """Return whether a tensor is a leaf that only a loop reads; an unnamed number is part of the loop itself."""
+        record = self.recording.tensors[tensor]
+        if record.application is not None or tensor in self.scopes.later_reads:
+            return False
+        return (record.snapshot.size > 1 or bool(record.name)) and self._users(tensor) == {key}
+
+    def _carried(self) -> list[Edge]:
+        """Return, for each loop, an edge to itself for what its iterations hand on."""
+        handed = {key: carried(loop, self.timeline) for key, loop in self.loops.items() if key in self.nodes}
+        return [Edge(key, key, tensors[-1], 0, "carried") for key, tensors in handed.items() if tensors]
 
     def _users(self, tensor: int) -> set[str]:
         return {self._home(self.scopes.shown[index]) for index in self.scopes.readers.get(tensor, ())}
@@ -137,10 +185,14 @@ class _Builder:
             self._join(source, target, tensor, position)
 
     def _join(self, source: str, target: str, tensor: int, position: int) -> None:
-        if target.startswith("s"):
-            if (source, target, tensor) in self.crossed:
+        looped = source in self.loops or target in self.loops
+        if looped or target[0] in FOLDED:
+            # Between a loop and another node one edge stands for those of all iterations.
+            crossing = (source, target, -1 if looped else tensor)
+            if crossing in self.crossed:
                 return
-            self.crossed.add((source, target, tensor))
+            self.crossed.add(crossing)
+        if target[0] in FOLDED:
             position = self.entered[target]
             self.entered[target] += 1
         self.edges.append(Edge(source, target, tensor, position))
@@ -150,26 +202,29 @@ class _Builder:
         made_by = self.recording.tensors[tensor].application
         if made_by is not None and made_by in self.scopes.shown:
             return self._home(self.scopes.shown[made_by])
+        if tensor in self.taken:
+            return f"t{self.taken[tensor][0]}"
         return None if self._folds_away(tensor, target) and self._fed(target) else f"t{tensor}"
 
     def _folds_away(self, tensor: int, target: str) -> bool:
         """Return whether a leaf is private to a folded scope: a parameter or number that nothing else uses."""
         record = self.recording.tensors[tensor]
-        if not target.startswith("s") or self._users(tensor) != {target}:
+        if target[0] not in FOLDED or self._users(tensor) != {target}:
             return False
         if tensor in self.timeline.scopes.later_reads:
             return True
         small = record.kind == "variable" or record.snapshot.size == 1 or tensor in self.timeline.delivered
-        return (small or not record.name) and inside(record.scope, target[1:])
+        around = self.loops[target].turns if target in self.loops else (target[1:],)
+        return (small or not record.name) and any(inside(record.scope, path) for path in around)
 
     def _fed(self, target: str) -> bool:
         """Return whether a folded scope has any other input; one without any shows its few leaves instead."""
         if target not in self.fed:
-            members = [self.scopes.shown[index] for index in self.scopes.members[target[1:]]]
+            members = [self.scopes.shown[index] for index in self._members(target)]
             made = {tensor for member in members for tensor in member.outputs}
             read = {tensor for member in members for tensor in member.inputs}
             private = [self._folds_away(tensor, target) for tensor in read - made]
-            self.fed[target] = len(private) > MOST_LEAVES or not all(private)
+            self.fed[target] = target in self.loops or len(private) > MOST_LEAVES or not all(private)
         return self.fed[target]
 
     def _is_inside(self, source: str, tensor: int) -> bool:
@@ -195,15 +250,18 @@ class _Builder:
             return Node(key, "gradient", label, record.name or "", (record.id,), scope=record.scope, outside=outside)
         kind = "variable" if record.kind == "variable" else "constant"
         value = number(record.snapshot) if record.snapshot.shape == () and record.application is None else ""
-        label = record.name or (value if kind == "constant" and 0 < len(value) <= LABEL_LENGTH else "")
-        return Node(key, kind, label or kind, tensors=(record.id,), scope=record.scope, outside=outside)
+        times = self.taken.get(record.id, (0, 1))[1]
+        value = "" if times > 1 else value
+        name = _NUMBERED.sub("", record.name or "") if times > 1 else record.name
+        label = name or (value if kind == "constant" and 0 < len(value) <= LABEL_LENGTH else "")
+        return Node(key, kind, label or kind, tensors=(record.id,), scope=record.scope, outside=outside, times=times)
 
     def _node(self, application: Application) -> None:
         key = self._home(application)
         if key in self.nodes:
             return
         outside = not inside(application.scope, self.within)
-        if key.startswith("s"):
+        if key[0] in FOLDED:
             self.nodes[key] = self._scope(key, outside)
             return
         info = self.recording.ops.get(application.op)
@@ -219,22 +277,29 @@ class _Builder:
 
     def _scope(self, key: str, outside: bool) -> Node:
         path = key[1:]
-        members = tuple(self.scopes.members[path])
+        loop = self.loops.get(key)
+        members = tuple(self._members(key))
         failed = any(self.scopes.shown[index].error is not None for index in members)
         return Node(
             key,
-            "failed" if failed else "scope",
-            path.rsplit("/", 1)[-1],
+            "failed" if failed else "scope" if loop is None else "loop",
+            path.rsplit("/", 1)[-1] if loop is None else loop.label,
             "",
             self._leaving(key, members),
             None,
             path,
             members,
             outside=outside,
+            turns=() if loop is None else loop.turns,
+            series=() if loop is None else series_of(loop, self.timeline),
         )
 
     def _leaving(self, key: str, members: tuple[int, ...]) -> tuple[int, ...]:
         """Return a folded scope's results: gradient targets, else values used outside, else unused values."""
+        if key in self.loops:
+            # What a loop computes is what its last iteration leaves behind.
+            last = frozenset(self.scopes.members[self.loops[key].turns[-1]])
+            members = tuple(index for index in members if index in last)
         made = (tensor for index in members for tensor in self.scopes.shown[index].outputs)
         leaving = [tensor for tensor in made if self._users(tensor) != {key}]
         told = [t for t in leaving if t in self.scopes.targets or self._users(t)] or leaving

@@ -38,6 +38,9 @@ LINE, FIRST_LINE = 17, 20
 SLASH_ROOM = 12.0
 """Room for the slash before a word."""
 LEAST_WIDTH = 48.0
+CURVE = 22
+"""Height of the curve in the node of a loop."""
+TIMES = "\N{MULTIPLICATION SIGN}"
 ARROW = "\N{RIGHTWARDS ARROW} "
 
 
@@ -73,7 +76,7 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     """
     recording = timeline.recording
     label, name = cut(node.label, LABEL_WIDTH), cut(node.name, LABEL_WIDTH)
-    count = f"{len(node.members)} op{'s' if len(node.members) != 1 else ''}" if node.members else ""
+    count = _count(node)
     if node.kind == "failed":
         known = node.application is None or timeline.has_run(node.application, moment)
         return NodeLines(label, name, count, "", FAILED if known else PENDING, "", "failed" if known else "pending")
@@ -85,7 +88,7 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     snapshot = recording.tensors[tensor].snapshot
     shape = "" if len(node.tensors) > 1 else dimensions(snapshot.shape)
     told = recording.tensors[tensor].name if node.members else None
-    value, state = PENDING, "pending"
+    value, state = (f"{cut(told, NAME_WIDTH)} {PENDING}" if told and node.turns else PENDING), "pending"
     if timeline.has_value(tensor, moment):
         value, state = number(snapshot, gradient=node.kind == "gradient"), "known"
         value = f"{cut(told, NAME_WIDTH)} {value}" if told else value
@@ -93,6 +96,13 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
         value = ""
     gradient = timeline.gradient(tensor, moment)
     return NodeLines(label, name, count, shape, value, gradient_text(gradient, recording), state, gradient.state)
+
+
+def _count(node: Node) -> str:
+    """Return how many ops a scope holds, how often a loop runs, or how many leaves a node stands for."""
+    if node.turns or node.times > 1:
+        return f"{TIMES}{len(node.turns) or node.times}"
+    return f"{len(node.members)} op{'s' if len(node.members) != 1 else ''}" if node.members else ""
 
 
 def gradient_text(gradient: Gradient, recording: Recording) -> str:
@@ -189,6 +199,8 @@ def tip(node: Node, recording: Recording) -> str:
         told += _about(recording.applications[node.application], recording)
     if node.kind == "scope":
         told.append(f"scope {node.key[1:]}: {len(node.members)} ops")
+    if node.turns:
+        told.append(f"{node.label}: {len(node.turns)} iterations, {len(node.members)} ops")
     for tensor in node.tensors:
         record = recording.tensors[tensor]
         kind = "" if record.kind == "output" else f"{record.kind} "
@@ -228,7 +240,7 @@ def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
     for text in (lines.value, *_gradients(node, timeline)):
         width = max(width, number_width(text) + (SLASH_ROOM if text in (FAILED, NO_PATH) else 0.0))
     rows = (lines.value != "") + (lines.gradient_state != "none")
-    height = 2 * PAD_Y + FIRST_LINE + rows * LINE
+    height = 2 * PAD_Y + FIRST_LINE + rows * LINE + (CURVE + GAP if node.series else 0)
     return max(LEAST_WIDTH, width + 2 * PAD_X), float(height)
 
 

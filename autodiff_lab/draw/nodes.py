@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.lines import (
     ARROW,
+    CURVE,
     FAILED,
     FIRST_LINE,
     GAP,
     LINE,
     NO_PATH,
+    PAD_X,
+    PAD_Y,
     SLASH_ROOM,
     NodeLines,
     node_lines,
@@ -18,6 +21,7 @@ from autodiff_lab.draw.lines import (
     tip,
 )
 from autodiff_lab.draw.markup import written
+from autodiff_lab.draw.series import heights
 from autodiff_lab.draw.theme import RADIUS
 
 if TYPE_CHECKING:
@@ -37,7 +41,8 @@ def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, show
         f'<g class="{" ".join(classes)}" transform="translate({box.x:g},{box.y:g})">',
         f"<title>{written(tip(node, timeline.recording))}</title>",
         _box(node, box),
-        *_text(lines, shown),
+        *_text(lines, shown, CURVE + GAP if node.series else 0),
+        *_curves(node, box),
         _plus(node, box, timeline, moment) if "gradients" in shown else "",
         "</g>",
     ])  # fmt: skip
@@ -69,7 +74,8 @@ def _rectangle(kind: str, node: Node, box: Box, grown: float = 0.0, centre: tupl
     return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"/>'
 
 
-def _text(lines: NodeLines, shown: frozenset[str]) -> list[str]:
+def _text(lines: NodeLines, shown: frozenset[str], below: float) -> list[str]:
+    """Return the lines of text, centred with the room that is kept `below` them."""
     name = lines.name if "names" in shown else ""
     shape = lines.shape if "shapes" in shown else ""
     rows: list[tuple[str, str]] = []
@@ -77,7 +83,7 @@ def _text(lines: NodeLines, shown: frozenset[str]) -> list[str]:
         rows.append((lines.value, _value_class(lines)))
     if lines.gradient_state != "none" and "gradients" in shown:
         rows.append((lines.gradient, _gradient_class(lines)))
-    top = -(FIRST_LINE + LINE * len(rows)) / 2
+    top = -(FIRST_LINE + LINE * len(rows) + below) / 2
     drawn = [_head(NodeLines(lines.label, name, lines.count, shape), top + 15)]
     for number, (text, kind) in enumerate(rows):
         y = top + FIRST_LINE + LINE * number + 13
@@ -86,6 +92,19 @@ def _text(lines: NodeLines, shown: frozenset[str]) -> list[str]:
         drawn.append(f'<text class="lab-number {kind}" x="{x:g}" y="{y:g}" text-anchor="middle">{written(text)}</text>')
         if struck:
             drawn.append(_struck(-number_width(text) / 2, y - 4))
+    return drawn
+
+
+def _curves(node: Node, box: Box) -> list[str]:
+    """Return what a loop computes as small curves over its iterations: the value solid, its gradient dashed."""
+    left, width = -box.width / 2 + PAD_X, box.width - 2 * PAD_X
+    bottom = box.height / 2 - PAD_Y
+    drawn = []
+    for series in node.series:
+        known = [(n, height) for n, height in enumerate(heights(series.numbers)) if height is not None]
+        step = width / max(len(series.numbers) - 1, 1)
+        points = " ".join(f"{left + n * step:.1f},{bottom - CURVE * height / 100:.1f}" for n, height in known)
+        drawn.append(f'<polyline class="lab-series lab-series-{series.kind}" points="{points}"/>')
     return drawn
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from autodiff_lab.draw.assets import WIDGETS, compact_script, compact_style, module_text, style_text
 from autodiff_lab.draw.graph import graph
-from autodiff_lab.draw.layout import layout
+from autodiff_lab.draw.layout import arrange
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.svg import svg
 from autodiff_lab.draw.values import clipped
@@ -33,7 +33,7 @@ body, .autodiff-lab { background: var(--lab-paper); }
 .explorer { display: flex; flex-direction: column; max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
 .explorer .panels { flex: 1 0 auto; }
 .explorer .stage { display: flex; flex-direction: column; }
-.explorer .graph { flex: 1 0 420px; height: auto; }
+.explorer:not(:fullscreen) .graph { flex: 1 0 420px; height: auto; resize: none; }
 .explorer .card { height: 0; min-height: 100%; max-height: none; }
 @media (max-width: 700px) {
 body { padding: 8px; }
@@ -140,7 +140,7 @@ def _without_script(recording: Recording) -> str:
     picture = ""
     if len(drawn.nodes) <= _MOST_NODES:
         try:
-            picture = svg(drawn, layout(drawn), recording, themed=False)
+            picture = svg(drawn, arrange(drawn), recording, themed=False)
         except LayoutFailed as failure:
             picture = f"<p>{escape(str(failure))}</p>"
     account = recording.to_text()

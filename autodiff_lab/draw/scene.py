@@ -13,6 +13,7 @@ from typing import Any
 
 from autodiff_lab.draw.deliveries import root_cause, words
 from autodiff_lab.draw.formula import template
+from autodiff_lab.draw.layout import SECONDS
 from autodiff_lab.draw.naming import described
 from autodiff_lab.draw.scopes import inside
 from autodiff_lab.draw.timeline import Timeline
@@ -28,13 +29,15 @@ NOTHING = -1
 """Stands for a position where there is nothing."""
 
 
-def scene(recording: Recording) -> dict[str, Any]:
+def scene(recording: Recording, layout_seconds: float = SECONDS) -> dict[str, Any]:
     """Return what the explorer shows of a recording.
 
     Parameters
     ----------
     recording : Recording
         With or without backward passes; one that ended in an error shows how far it got.
+    layout_seconds : float
+        CPU seconds that Graphviz may take for all small pictures together, and for each large one.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def scene(recording: Recording) -> dict[str, Any]:
     >>> len(scene(recording)["steps"])
     1
     """
-    return _Tables(recording).payload()
+    return _Tables(recording).payload(layout_seconds)
 
 
 class _Tables:
@@ -65,12 +68,13 @@ class _Tables:
         self.scopes: dict[str, int] = {}
         self.tensors: dict[int, list[Any]] = {}
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self, layout_seconds: float) -> dict[str, Any]:
         recording, timeline = self.recording, self.timeline
         self.tracked = timeline.tracked
         drawn = _drawn(recording)
         born = {moment.application: at for at, moment in enumerate(recording.order, start=1) if moment.sweep is None}
-        pictures = views(recording, timeline)
+        pictures = views(recording, timeline, layout_seconds)
+        shown = [loop for picture in pictures.values() if (loop := picture.loop())]
         payload: dict[str, Any] = {
             "format": FORMAT,
             "title": heading(recording),
@@ -82,7 +86,7 @@ class _Tables:
             "sweeps": [self.sweep(sweep) for sweep in recording.sweeps],
             "left": self.left(),
             "open": opened(recording, pictures[""].loop()),
-            "loops": [picture.loop() for picture in pictures.values() if picture.loop()],
+            "loops": [*([*loop.turns] for loop in timeline.loops), *shown],
             "views": {path: picture.payload(recording.numbers) for path, picture in pictures.items()},
         }
         for picture in pictures.values():

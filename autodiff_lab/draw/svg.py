@@ -61,6 +61,8 @@ _STYLE = """
 .lab-picture .lab-gradient { fill: var(--lab-backward); }
 .lab-picture .lab-pending { fill: var(--lab-muted); }
 .lab-picture .lab-cut { fill: var(--lab-cut); }
+.lab-series { fill: none; stroke: var(--lab-forward); stroke-width: 1.5; stroke-linejoin: round; }
+.lab-series-gradient { stroke: var(--lab-backward); stroke-dasharray: 4 2; }
 .lab-slash { stroke: var(--lab-cut); stroke-width: 1.5; fill: none; }
 .lab-plus { fill: var(--lab-paper); stroke: var(--lab-backward); stroke-width: 1.25; }
 @media print { .lab-picture { print-color-adjust: exact; } }
@@ -150,6 +152,9 @@ def _edges(graph: Graph, layout: Layout, timeline: Timeline, moment: int | None,
     drawn = []
     for edge, curve in zip(graph.edges, layout.curves, strict=True):
         target = nodes[edge.target]
+        if edge.kind == "carried":
+            drawn.append(_line(curve, "lab-forth", timeline.has_value(edge.tensor, moment)))
+            continue
         if edge.kind != "value":
             if edge.kind == "assigned" or gradients:
                 kind = "lab-assigned" if edge.kind == "assigned" else "lab-back"

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.deliveries import Delivery, deliveries
-from autodiff_lab.draw.passes import with_passes
+from autodiff_lab.draw.loops import with_loops
 from autodiff_lab.draw.scopes import Scopes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Timeline:
     """
 
     def __init__(self, recording: Recording) -> None:
-        recording = with_passes(recording)
+        recording, self.loops = with_loops(recording)
         self.recording = recording
         self.end = len(recording.order)
         self.ran: dict[int, int] = {}

@@ -6,21 +6,20 @@ cannot be laid out keeps the sentence that says why, and the explorer shows its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from autodiff_lab.draw.graph import graph, scope_paths
-from autodiff_lab.draw.layout import layouts
+from autodiff_lab.draw.graph import graph
+from autodiff_lab.draw.layout import SECONDS, arrangements
 from autodiff_lab.draw.layout.rows import turns
 from autodiff_lab.draw.model import Graph, Layout
+from autodiff_lab.draw.series import heights
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import clipped
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
-
-TIME_LIMIT = 5.0
-"""Seconds for the layout of all small views together, and for each large one."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,20 @@ class Picture:
             application = -1 if node.application is None else node.application
             shown = [numbers[tensor] for tensor in node.tensors]
             members = list(node.members)
+            loop = [[*node.turns], *([s.kind, s.name, heights(s.numbers)] for s in node.series)] if node.turns else []
+            more = [loop or node.times] if loop or node.times > 1 else []
             names = [node.key, node.kind, clipped(node.label), clipped(node.name)]
-            nodes.append([*names, shown, application, members, int(node.outside), *corner])
+            nodes.append([*names, shown, application, members, int(node.outside), *corner, *more])
         edges = [
             [place[edge.source], place[edge.target], numbers[edge.tensor], edge.position, curve_text(curve)]
             + ([] if edge.kind == "value" else [edge.kind])
             for edge, curve in zip(self.graph.edges, self.layout.curves, strict=True)
         ]
         size = [round(self.layout.width), round(self.layout.height)]
-        return {"nodes": nodes, "edges": edges, "size": size}
+        return {"nodes": nodes, "edges": edges, "size": size, **({"down": 1} if self.layout.down else {})}
 
 
-def views(recording: Recording, timeline: Timeline, time_limit: float = TIME_LIMIT) -> dict[str, Picture]:
+def views(recording: Recording, timeline: Timeline, time_limit: float = SECONDS) -> dict[str, Picture]:
     """Return the picture of the whole program (path ``""``) and of every scope.
 
     Parameters
@@ -76,14 +77,56 @@ def views(recording: Recording, timeline: Timeline, time_limit: float = TIME_LIM
     timeline : Timeline
         That of the recording.
     time_limit : float
-        Seconds for the layout of all small views together, and for each large one.
+        CPU seconds for the layout of all small views together, and for each large one.
     """
-    paths = ["", *scope_paths(recording)]
-    graphs = [graph(recording, path, timeline=timeline) for path in paths]
+    paths = ["", *timeline.scopes.members]
+    graphs = _alike([graph(recording, path, timeline=timeline) for path in paths])
     return {
         path: Picture(drawn, None, str(found)) if isinstance(found, LayoutFailed) else Picture(drawn, found)
-        for path, drawn, found in zip(paths, graphs, layouts(graphs, time_limit), strict=True)
+        for path, drawn, found in zip(paths, graphs, _arranged(graphs, time_limit), strict=True)
     }
+
+
+def _structure(drawn: Graph) -> tuple[object, ...]:
+    """Return what two graphs have in common that look the same but for their texts."""
+    place = {node.key: at for at, node in enumerate(drawn.nodes)}
+    edges = tuple((place[edge.source], place[edge.target], edge.kind) for edge in drawn.edges)
+    return tuple((node.kind, bool(node.members)) for node in drawn.nodes), edges
+
+
+def _alike(graphs: Sequence[Graph]) -> list[Graph]:
+    """Return the graphs with equal sizes where they look the same: the iterations of a loop do not jump."""
+    groups: defaultdict[tuple[object, ...], list[Graph]] = defaultdict(list)
+    for drawn in graphs:
+        groups[_structure(drawn)].append(drawn)
+    sizes = {structure: _largest(group) for structure, group in groups.items()}
+    return [_resized(drawn, sizes[_structure(drawn)]) for drawn in graphs]
+
+
+def _largest(graphs: Sequence[Graph]) -> list[tuple[float, float]]:
+    """Return the width and height of each node that are enough in all of the graphs."""
+    columns = zip(*(drawn.nodes for drawn in graphs), strict=True)
+    return [(max(n.width for n in nodes), max(n.height for n in nodes)) for nodes in columns]
+
+
+def _resized(drawn: Graph, sizes: Sequence[tuple[float, float]]) -> Graph:
+    pairs = zip(drawn.nodes, sizes, strict=True)
+    return replace(drawn, nodes=tuple(replace(n, width=width, height=height) for n, (width, height) in pairs))
+
+
+def _arranged(graphs: Sequence[Graph], time_limit: float) -> list[Layout | LayoutFailed]:
+    """Return the layouts of graphs, one for all that look the same."""
+    structures = [_structure(drawn) for drawn in graphs]
+    first = dict(zip(reversed(structures), reversed(graphs), strict=True))
+    found = dict(zip(first, arrangements(list(first.values()), time_limit), strict=True))
+    return [_moved_to(drawn, first[own], found[own]) for drawn, own in zip(graphs, structures, strict=True)]
+
+
+def _moved_to(drawn: Graph, model: Graph, placed: Layout | LayoutFailed) -> Layout | LayoutFailed:
+    if isinstance(placed, LayoutFailed) or drawn is model:
+        return placed
+    boxes = {node.key: placed.boxes[other.key] for node, other in zip(drawn.nodes, model.nodes, strict=True)}
+    return replace(placed, boxes=boxes)
 
 
 def curve_text(curve: tuple[tuple[float, float], ...]) -> str:

@@ -303,6 +303,7 @@ class Recording:
         within: str = "",
         folded: Iterable[str] | None = None,
         show: Iterable[str] | None = None,
+        layout_seconds: float = 5.0,
     ) -> str:
         """Return a static picture of the graph, as the text of an SVG file.
 
@@ -318,11 +319,8 @@ class Recording:
             Scopes drawn as one node; all direct sub-scopes of `within` if it is not given.
         show : iterable of str, optional
             Any of ``"values"``, ``"gradients"``, ``"shapes"`` and ``"names"``.
-
-        Raises
-        ------
-        LayoutFailed
-            If the graph is too large for the time limit, or no Graphviz is installed.
+        layout_seconds : float
+            CPU seconds that Graphviz may take; what takes longer is placed in layers.
 
         Examples
         --------
@@ -333,12 +331,12 @@ class Recording:
         True
         """
         from autodiff_lab.draw.graph import graph
-        from autodiff_lab.draw.layout import layout
+        from autodiff_lab.draw.layout import arrange
         from autodiff_lab.draw.svg import svg
 
         drawn = graph(self, within, folded)
         options: dict[str, Any] = {} if show is None else {"show": show}
-        return svg(drawn, layout(drawn), self, moment, theme, **options)
+        return svg(drawn, arrange(drawn, layout_seconds), self, moment, theme, **options)
 
     def to_dot(self, *, within: str = "", folded: Iterable[str] | None = None) -> Source:
         """Return the graph as a `graphviz.Source`, to render, edit or save; `within` and `folded` are as for `to_svg`.

@@ -200,16 +200,25 @@ def test_search_finds_and_shows_a_node(open_page: OpenPage, tmp_path: Path) -> N
     assert root.locator(".box.found").count() == 0
 
 
-def test_the_first_view_of_500_ops_can_be_read(open_page: OpenPage, tmp_path: Path, screenshot: Screenshot) -> None:
-    """The current node is there at life size, and an overview says where that is."""
+def test_500_ops_open_whole_and_can_be_read_where_one_zooms_in(
+    open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
+) -> None:
     view = open_page(save(handmade.many(500), tmp_path))
     root = explorer(view.page)
-    box = root.locator('[data-key="a499"] .label').bounding_box()
+    last = root.locator('[data-key="a499"] .body')
     panel = root.locator(".graph").bounding_box()
-    assert box is not None
     assert panel is not None
-    assert panel["x"] < box["x"] < panel["x"] + panel["width"]
-    assert root.locator('[data-key="a499"] .value').evaluate("text => text.getBoundingClientRect().height") > 10
+    for key in ("a0", "a250", "a499"):
+        box = root.locator(f'[data-key="{key}"] .body').bounding_box()
+        assert box is not None
+        assert panel["x"] < box["x"] < panel["x"] + panel["width"]
+        assert panel["y"] < box["y"] < panel["y"] + panel["height"]
+    take_focus(root)
+    while (last.bounding_box() or {"height": 100})["height"] < 60:
+        root.page.keyboard.press("+")
+    root.page.keyboard.press("ArrowLeft")
+    shown = root.locator('[data-key="a498"] .value')
+    assert shown.evaluate("text => text.getBoundingClientRect().height") > 10
     assert root.locator(".overview").is_visible()
     screenshot(view, "explorer-500-ops", of=root)
 
@@ -217,7 +226,7 @@ def test_the_first_view_of_500_ops_can_be_read(open_page: OpenPage, tmp_path: Pa
 def test_a_graph_without_layout_falls_back_to_the_table_and_says_so(
     open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autodiff_lab.draw.views.TIME_LIMIT", 0.0)
+    monkeypatch.setattr("autodiff_lab.draw.layout.MOST_A_SECOND", 0)
     view = open_page(save(handmade.many(900, reach=400), tmp_path))
     root = explorer(view.page)
     assert "900 nodes" in root.locator(".notice").inner_text() or "nodes" in root.locator(".notice").inner_text()

@@ -73,6 +73,8 @@ def test_numbers_beside_edges_cover_no_box(
 ) -> None:
     root = explorer(open_page(save(recorded(name, monkeypatch), tmp_path)).page)
     take_focus(root)
+    for folded in root.locator(".box.loop").all():
+        folded.dblclick()
     labels = 0
     for _ in range(16):
         root.page.keyboard.press("ArrowRight")

@@ -176,7 +176,7 @@ def test_no_box_of_a_real_program_lies_on_another(name: str, monkeypatch: pytest
     with lab.record() as recording:
         runpy.run_path(str(Path(__file__).parents[1] / "data" / f"{name}.py"))
     for path, view in scene(recording.so_far())["views"].items():
-        boxes = [row[-4:] for row in view["nodes"]]
+        boxes = [row[8:12] for row in view["nodes"]]
         for at, (x, y, width, height) in enumerate(boxes):
             for a, b, wide, high in boxes[:at]:
                 assert x >= a + wide or a >= x + width or y >= b + high or b >= y + height, path

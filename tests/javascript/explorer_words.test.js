@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { fillChip } from "../../autodiff_lab/widgets/explorer/chips.js";
 import { fold } from "../../autodiff_lab/widgets/explorer/fold.js";
 import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
 import {
-  along, arrowHead, centred, fitted, opening, pointsOf, revealed, zoomed,
+  along, arrowHead, centred, pointsOf, revealed, roomFor, zoomed,
 } from "../../autodiff_lab/widgets/explorer/viewport.js";
 import {
   arrivals, counter, filled, gradientText, liveLine, marked, search, sumText,
@@ -76,13 +77,26 @@ test("search finds names, ops and numbers, and only then source lines", () => {
 
 const PANEL = { width: 800, height: 400 };
 
-test("a small graph is shown whole, a long one life size around the current box", () => {
-  const whole = opening({ width: 400, height: 200 }, PANEL, { x: 0, y: 0, width: 60, height: 60 });
-  assert.deepEqual(whole, fitted({ width: 400, height: 200 }, PANEL));
-  const box = { x: 30_000, y: 100, width: 60, height: 60 };
-  const look = opening({ width: 60_000, height: 300 }, PANEL, box);
-  assert.equal(look.scale, 1);
-  assert.equal(box.x + box.width / 2 + look.x, PANEL.width / 2);
+test("a panel is as high as its picture needs, within bounds", () => {
+  assert.equal(roomFor({ width: 400, height: 200 }, 800, 1000), 420, "never lower than the card needs");
+  assert.equal(roomFor({ width: 760, height: 500 }, 800, 1000), 540, "the picture and its margins");
+  assert.equal(roomFor({ width: 1520, height: 1000 }, 800, 1000), 540, "at the scale that the width allows");
+  assert.equal(roomFor({ width: 760, height: 2000 }, 800, 1000), 700, "most of the window");
+  assert.equal(roomFor({ width: 760, height: 2000 }, 800, 300), 420);
+});
+
+test("a chip says as much of a name as can be read", () => {
+  const box = /** @type {import("../../autodiff_lab/widgets/explorer/scene.js").Box} */ (/** @type {unknown} */ (
+    { width: 120, height: 60, label: "softmax", name: "weights", turns: [], series: [] }));
+  const written = (/** @type {number} */ scale) => {
+    const chip = /** @type {SVGTextElement} */ (/** @type {unknown} */ ({ textContent: "", style: { fontSize: "" } }));
+    fillChip(box, chip, scale);
+    return [chip.textContent, chip.style.fontSize];
+  };
+  assert.deepEqual(written(1), ["softmax → weights", "11.0px"]);
+  assert.deepEqual(written(0.5), ["softmax", "22.0px"]);
+  assert.deepEqual(written(0.25), ["so…", "44.0px"]);
+  assert.deepEqual(written(0.1), ["", "110.0px"]);
 });
 
 test("nothing moves for a box that is seen already", () => {

@@ -101,7 +101,9 @@ def test_a_view_that_cannot_be_laid_out_says_why(monkeypatch: pytest.MonkeyPatch
     from autodiff_lab.draw import views
     from autodiff_lab.errors import LayoutFailed
 
-    monkeypatch.setattr(views, "layouts", lambda graphs, *_: [LayoutFailed("too large for this test") for _ in graphs])
+    monkeypatch.setattr(
+        views, "arrangements", lambda graphs, *_: [LayoutFailed("too large for this test") for _ in graphs]
+    )
     payload = scene(handmade.sine())
     assert payload["views"] == {"": {"why": "too large for this test"}}
     assert len(payload["steps"]) == 6, "the table can still be stepped through"

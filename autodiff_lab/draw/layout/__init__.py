@@ -1,19 +1,20 @@
-"""Graph to layout: where everything is drawn, from left to right.  It uses no colours and reads no values.
+"""Graph to layout: where everything is drawn.  It uses no colours and reads no values.
 
 `layout` asks a program for the positions of boxes and the curves of edges, then gives every edge a separate end on
 the side of a box (`attach`).  The programs, in order of preference: ``dot`` on the PATH, the Graphviz library in
-the pygraphviz package, and a simple layering of our own, so that every machine has a picture.
+the pygraphviz package, and a simple layering of our own, so that every machine has a picture, and every graph: what
+Graphviz cannot place in its time is placed in layers.  `arrange` chooses the direction that fits a panel.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.layout.attach import attach
+from autodiff_lab.draw.layout.fitting import fit, is_tight, turned
 from autodiff_lab.draw.layout.graphviz import LARGE, place_by_graphviz, programs
 from autodiff_lab.draw.layout.layered import place_in_layers
-from autodiff_lab.draw.layout.placed import too_large
+from autodiff_lab.draw.layout.placed import TooSlow, too_large
 from autodiff_lab.draw.layout.rows import place_in_rows
 from autodiff_lab.draw.model import Graph, Layout
 from autodiff_lab.errors import LayoutFailed
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 OWN = "layered"
 """Name of our own layering."""
+SECONDS = 5.0
+"""CPU seconds that Graphviz may take, unless the caller says otherwise."""
 MOST_A_SECOND = 4000
 """Nodes per second of the time limit beyond which no engine is tried: even the fastest could not do it."""
 
 
-def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> Layout:
+def layout(graph: Graph, time_limit: float = SECONDS, engine: str | None = None) -> Layout:
     """Place the nodes and edges of a graph, from left to right.
 
     Parameters
@@ -35,7 +38,7 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     graph : Graph
         The sizes of its nodes are kept.
     time_limit : float
-        Seconds after which Graphviz is stopped.
+        CPU seconds after which Graphviz is stopped and our own layering is used.
     engine : str, optional
         ``"dot"``, ``"pygraphviz"`` or ``"layered"``; by default the first one that is available and works.
 
@@ -47,7 +50,7 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     Raises
     ------
     LayoutFailed
-        If the graph is too large for the time limit, or the requested engine is not available.
+        If the graph is too large for any engine, or the requested engine is not available.
 
     Examples
     --------
@@ -66,21 +69,46 @@ def layout(graph: Graph, time_limit: float = 5.0, engine: str | None = None) -> 
     if rows is not None:
         return attach(graph, rows, OWN)
     for name, command in engines.items():
-        placed = place_by_graphviz([graph], command, time_limit)
+        try:
+            placed = place_by_graphviz([graph], command, time_limit)
+        except TooSlow:
+            break
         if placed is not None:
             return attach(graph, placed[0], name)
     return attach(graph, place_in_layers(graph), OWN)
 
 
-def layouts(graphs: Sequence[Graph], time_limit: float = 5.0, engine: str | None = None) -> list[Layout | LayoutFailed]:
-    """Place several graphs; the small ones together in one run of Graphviz, which costs most of its time to start.
+def arrange(graph: Graph, time_limit: float = SECONDS, engine: str | None = None) -> Layout:
+    """Place the nodes and edges of a graph in the direction in which a panel can show them largest.
+
+    Parameters and errors are those of `layout`.
+
+    Examples
+    --------
+    >>> from autodiff_lab.draw.model import Edge, Node
+    >>> chain = Graph(tuple(Node(f"a{n}", "op", "sin") for n in range(20)),
+    ...               tuple(Edge(f"a{n}", f"a{n + 1}", n, 0) for n in range(19)))
+    >>> layout(chain, engine="layered").width > 2 * arrange(chain, engine="layered").width
+    True
+    """
+    level = layout(graph, time_limit, engine)
+    if place_in_rows(graph) is not None:
+        return level
+    tight = is_tight(graph, level)
+    return fit(graph, level, layout(turned(graph), time_limit, level.engine) if tight else None)
+
+
+def arrangements(
+    graphs: Sequence[Graph], time_limit: float = SECONDS, engine: str | None = None
+) -> list[Layout | LayoutFailed]:
+    """Arrange several graphs; the small ones together in one run of Graphviz, which costs most of its time to start.
 
     Parameters
     ----------
     graphs : sequence of Graph
         For example the inside of every scope.
     time_limit : float
-        Seconds for each run: all small graphs together, and each large one.
+        CPU seconds for each run: all small graphs together, and each large one.
     engine : str, optional
         As for `layout`.
 
@@ -95,24 +123,31 @@ def layouts(graphs: Sequence[Graph], time_limit: float = 5.0, engine: str | None
         If the requested engine is not available.
     """
     found: dict[int, Layout | LayoutFailed] = {}
-    for graph in graphs:
-        rows = place_in_rows(graph)
-        if rows is not None:
-            found[id(graph)] = attach(graph, rows, OWN)
-    together = [graph for graph in graphs if 0 < len(graph.nodes) <= LARGE and id(graph) not in found]
+    small = [graph for graph in graphs if 0 < len(graph.nodes) <= LARGE and place_in_rows(graph) is None]
     for name, command in list(_engines(engine).items())[:1]:
-        with suppress(LayoutFailed):
-            for graph, placed in zip(together, place_by_graphviz(together, command, time_limit) or (), strict=False):
-                found[id(graph)] = attach(graph, placed, name)
+        level = _together(small, name, command, time_limit)
+        tight = [(graph, turned(graph)) for graph, one in zip(small, level, strict=False) if is_tight(graph, one)]
+        beside = _together([other for _, other in tight], name, command, time_limit)
+        across = {id(graph): one for (graph, _), one in zip(tight, beside, strict=False)}
+        found = {id(graph): fit(graph, one, across.get(id(graph))) for graph, one in zip(small, level, strict=False)}
     for graph in graphs:
         if id(graph) not in found:
-            found[id(graph)] = _layout_or_error(graph, time_limit, engine)
+            found[id(graph)] = _arranged_or_error(graph, time_limit, engine)
     return [found[id(graph)] for graph in graphs]
 
 
-def _layout_or_error(graph: Graph, time_limit: float, engine: str | None) -> Layout | LayoutFailed:
+def _together(graphs: Sequence[Graph], name: str, command: Sequence[str], time_limit: float) -> list[Layout]:
+    """Return the layouts of graphs from one run of a program; none if it does not work here."""
     try:
-        return layout(graph, time_limit, engine)
+        placed = place_by_graphviz(graphs, command, time_limit) or ()
+    except TooSlow:
+        name, placed = OWN, [place_in_layers(graph) for graph in graphs]
+    return [attach(graph, one, name) for graph, one in zip(graphs, placed, strict=False)]
+
+
+def _arranged_or_error(graph: Graph, time_limit: float, engine: str | None) -> Layout | LayoutFailed:
+    try:
+        return arrange(graph, time_limit, engine)
     except LayoutFailed as error:
         return error
 

@@ -30,7 +30,9 @@ def attach(graph: Graph, placed: Placed, engine: str) -> Layout:
     }
     leave, arrive = _ends(graph, boxes, placed)
     curves = [
-        _downwards(boxes[edge.source], boxes[edge.target])
+        _around(boxes[edge.source])
+        if edge.source == edge.target
+        else _downwards(boxes[edge.source], boxes[edge.target])
         if _is_above(boxes[edge.source], boxes[edge.target])
         else _curve(leave[number], arrive[number], placed.curves[number], boxes[edge.source], boxes[edge.target])
         for number, edge in enumerate(graph.edges)
@@ -58,7 +60,7 @@ def _ends(graph: Graph, boxes: dict[str, Box], placed: Placed) -> tuple[dict[int
     leaving: defaultdict[str, list[int]] = defaultdict(list)
     arriving: defaultdict[str, list[int]] = defaultdict(list)
     for number, edge in enumerate(graph.edges):
-        if _is_above(boxes[edge.source], boxes[edge.target]):
+        if edge.source == edge.target or _is_above(boxes[edge.source], boxes[edge.target]):
             continue
         leaving[edge.source].append(number)
         arriving[edge.target].append(number)
@@ -100,6 +102,17 @@ def _curve(start: Point, end: Point, found: Curve, source: Box, target: Box) -> 
     points[1] = (start[0] + (points[3][0] - start[0]) / 3, start[1])
     points[-2] = (end[0] - (end[0] - points[-4][0]) / 3, end[1])
     return tuple(points)
+
+
+def _around(box: Box) -> Curve:
+    """Return a curve from the right of a box over its top to its left: what a loop hands on to itself."""
+    right, left, top = box.x + box.width / 2, box.x - box.width / 2, box.y - box.height / 2
+    start, end = (right, top + CORNER), (left, top + CORNER)
+    return (
+        start, (right + LOOP * 0.7, start[1]), (right + LOOP * 0.7, top - LOOP / 2), (right - LOOP / 2, top - LOOP / 2),
+        (box.x, top - LOOP / 2), (box.x, top - LOOP / 2), (left + LOOP / 2, top - LOOP / 2),
+        (left - LOOP * 0.7, top - LOOP / 2), (left - LOOP * 0.7, end[1]), end,
+    )  # fmt: skip
 
 
 def _is_above(source: Box, target: Box) -> bool:

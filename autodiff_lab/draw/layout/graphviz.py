@@ -1,20 +1,23 @@
 """Asks Graphviz for coordinates: ``dot`` on the PATH, or the library inside the pygraphviz package.
 
 Both run in a separate process, which can be stopped at the time limit and whose warnings (mostly about fonts) do
-not reach the user's stderr. They are given node sizes and no text, so that the same version gives the same
-layout on every machine, whatever its fonts.
+not reach the user's stderr. The limit counts CPU time, so that a busy machine draws the same picture. They are given
+node sizes and no text, so that the same version gives the same layout on every machine, whatever its fonts.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.draw.layout.placed import Placed, Point, too_large
+from autodiff_lab.draw.layout.placed import Placed, Point, TooSlow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +29,10 @@ LARGE = 300
 RANK_SPACE, NODE_SPACE = 64.0, 20.0
 """Pixels between columns, and between nodes of a column."""
 POINTS = 72.0
+WAITING = 6.0
+"""How many times the CPU time a program may take by the clock, since other programs run too."""
+OUT_OF_TIME = frozenset({-getattr(signal, "SIGXCPU", 0), -getattr(signal, "SIGKILL", 0)} - {0})
+"""Statuses of a program that the system stopped."""
 SEPARATOR = "\n// next\n"
 """A comment between graphs that are sent together."""
 
@@ -56,23 +63,36 @@ def place_by_graphviz(graphs: Sequence[Graph], command: Sequence[str], time_limi
 
     Raises
     ------
-    LayoutFailed
-        If it is not ready within `time_limit` seconds.
+    TooSlow
+        If it is not ready within `time_limit` seconds of CPU time.
     """
     if not graphs:
         return []
     sources = SEPARATOR.join(map(layout_source, graphs)).encode()
     try:
-        done = subprocess.run(command, input=sources, capture_output=True, timeout=time_limit, check=False)
+        done = _run(command, sources, time_limit)
     except subprocess.TimeoutExpired as error:
-        raise too_large(graphs, time_limit) from error
+        raise TooSlow from error
     except OSError:
         return None
+    if done.returncode in OUT_OF_TIME:
+        raise TooSlow
     try:
         found = _documents(done.stdout.decode()) if done.returncode == 0 else []
         return [_read(graph, document) for graph, document in zip(graphs, found, strict=True)]
     except (ValueError, KeyError, IndexError):
         return None
+
+
+def _run(command: Sequence[str], sources: bytes, time_limit: float) -> subprocess.CompletedProcess[bytes]:
+    """Run a program with a limit on its CPU time, where the system has a shell that sets one."""
+    wall = time_limit
+    shell = shutil.which("sh") if os.name == "posix" else None
+    if shell is not None:
+        # The limit is in whole seconds.
+        command = (shell, "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(time_limit))), *command)
+        wall = WAITING * time_limit + 1.0
+    return subprocess.run(command, input=sources, capture_output=True, timeout=wall, check=False)
 
 
 def _documents(text: str) -> list[dict[str, Any]]:
@@ -94,7 +114,11 @@ def layout_source(graph: Graph) -> str:
     ]
     numbers = {node.key: number for number, node in enumerate(graph.nodes)}
     lines += [f"n{numbers[n.key]} [width={n.width / POINTS:.4f}, height={n.height / POINTS:.4f}]" for n in graph.nodes]
-    lines += [f"n{numbers[e.source]} -> n{numbers[e.target]} [id=e{number}]" for number, e in enumerate(graph.edges)]
+    lines += [
+        f"n{numbers[e.source]} -> n{numbers[e.target]} [id=e{number}]"
+        for number, e in enumerate(graph.edges)
+        if e.source != e.target
+    ]
     return "\n".join([*lines, "}"])
 
 

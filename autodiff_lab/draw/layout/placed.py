@@ -24,8 +24,12 @@ class Placed:
     curves: tuple[tuple[Point, ...], ...]
 
 
+class TooSlow(Exception):
+    """An engine that did not finish in its time."""
+
+
 def too_large(graphs: Sequence[Graph], time_limit: float) -> LayoutFailed:
-    """Return the error for graphs that are not laid out within the time limit."""
+    """Return the error for graphs that no engine could lay out within the time limit."""
     nodes, edges = sum(len(graph.nodes) for graph in graphs), sum(len(graph.edges) for graph in graphs)
     return LayoutFailed(
         f"A graph of {nodes} nodes and {edges} edges cannot be laid out within {time_limit:g} s. "

@@ -11,6 +11,7 @@ from typing import Any
 
 import traitlets
 
+from autodiff_lab.draw.layout import SECONDS
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
@@ -33,14 +34,17 @@ class Explorer(LabWidget):
         What to show.  Displaying a recording in a notebook makes an explorer of it.
     step : int, optional
         How many steps have been made; by default the forward pass.
+    layout_seconds : float
+        CPU seconds that Graphviz may take to place all small scopes together, and for each large one.  What takes
+        longer is placed in layers.
 
     Attributes
     ----------
     step : int
         From 0 (nothing has run) to the number of steps; values outside are clamped to this range.
     view : str
-        Path of the scope that is open, ``""`` for the whole program.  For a training loop, one iteration is open at
-        first.
+        Path of the scope that is open, ``""`` for the whole program.  Of a training loop with few iterations, one is
+        open at first.
 
     Raises
     ------
@@ -66,9 +70,11 @@ class Explorer(LabWidget):
     step = traitlets.Int(0).tag(sync=True)
     view = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, recording: Recording, step: int | None = None, **traits: Any) -> None:
+    def __init__(
+        self, recording: Recording, step: int | None = None, *, layout_seconds: float = SECONDS, **traits: Any
+    ) -> None:
         self.recording = recording
-        payload = scene(recording)
+        payload = scene(recording, layout_seconds)
         self.set_trait("scene", payload)
         first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
         super().__init__(**({"step": step} | first | traits))

@@ -1,17 +1,24 @@
 // The boxes of the graph: one SVG group for each leaf, op and folded scope, and what it shows at a state.
 
+import { drawChip } from "./chips.js";
 import { drawing, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
+import { isInside } from "./scene.js";
 import { PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
 
 /** @import { Scene, Box, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
-/** @typedef {{ group: SVGGElement, value: Element | null, gradient: Element | null, arrived: Element | null, shown: string }} BoxPicture */
+/**
+ * @typedef {{ group: SVGGElement, chip: SVGTextElement, value: Element | null, gradient: Element | null,
+ *   arrived: Element | null, turn: SVGCircleElement | null, shown: string }} BoxPicture
+ */
 
 const PAD = 12;
 const FIRST_LINE = 22;
 const LINE = 17;
 const LONGEST = 24;
+const CURVE = 22;
+const CURVE_END = 8;
 const LONGEST_RESULT = 10;
 
 /**
@@ -24,10 +31,15 @@ export function drawBox(scene, box) {
   const tensor = scene.tensors.get(box.tensors[0]);
   const classes = `box ${box.kind.replace(" ", "-")}${box.outside ? " outside" : ""}`;
   const group = drawing("g", { class: classes, transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
-  if (box.kind === "scope") group.append(outline(box, "behind", 4));
+  if (box.kind === "scope" || box.turns.length) group.append(outline(box, "behind", 4));
   group.append(outline(box, "body", 0), head(box, tensor));
   /** @type {BoxPicture} */
-  const picture = { group, value: null, gradient: null, arrived: null, shown: "" };
+  const picture = { group, chip: drawChip(box), value: null, gradient: null, arrived: null, turn: null, shown: "" };
+  group.append(picture.chip, ...box.series.map((series) => curveOf(box, series)));
+  if (box.series.length) {
+    picture.turn = drawing("circle", { class: "turn", r: 3.5 });
+    group.append(picture.turn);
+  }
   let row = 0;
   const line = (/** @type {string} */ name) => {
     row += 1;
@@ -45,6 +57,38 @@ export function drawBox(scene, box) {
     group.append(picture.arrived);
   }
   return picture;
+}
+
+/** What a loop computes over its turns. @param {Box} box @param {import("./scene.js").Series} series */
+function curveOf(box, series) {
+  const points = series.heights.flatMap((height, at) => (height === null ? [] : [pointOf(box, series, at).join(" ")]));
+  return drawing("polyline", { class: `series of-${series.kind}`, points: points.join(" ") });
+}
+
+/** @param {Box} box @param {import("./scene.js").Series} series @param {number} at @returns {[number, number]} */
+function pointOf(box, series, at) {
+  const across = (box.width - 2 * PAD) / Math.max(series.heights.length - 1, 1);
+  return [PAD + at * across, box.height - CURVE_END - CURVE * (series.heights[at] ?? 0) / 100];
+}
+
+/**
+ * Mark the current turn on the curve of a loop.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Box} box
+ * @param {BoxPicture} picture
+ */
+function markTurn(scene, state, box, picture) {
+  if (!picture.turn) return;
+  const scope = scene.applications.get(state.now?.application ?? -1)?.scope ?? "";
+  const at = box.turns.findIndex((turn) => isInside(scope, turn));
+  const series = box.series[state.phase === "backward" ? box.series.length - 1 : 0];
+  const shown = at >= 0 && series.heights[at] !== null;
+  picture.turn.style.display = shown ? "" : "none";
+  if (!shown) return;
+  const [x, y] = pointOf(box, series, at);
+  setAttribute(picture.turn, "cx", x.toFixed(1));
+  setAttribute(picture.turn, "cy", y.toFixed(1));
 }
 
 /** A folded scope with several results shows none of them. @param {Box} box */
@@ -70,7 +114,9 @@ function head(box, tensor) {
   const span = (/** @type {string} */ name, /** @type {string} */ words, gap = 6) => (
     text.append(drawing("tspan", { class: name, dx: text.childNodes.length ? gap : undefined }, cut(words))));
   span("label", box.label);
-  if (box.kind === "scope") span("name", counted(box.members.length, "op"));
+  const times = box.turns.length || box.times;
+  if (times > 1) span("times", `×${times}`);
+  else if (box.kind === "scope") span("name", counted(box.members.length, "op"));
   else if (box.name) span("name", `→ ${cut(box.name)}`);
   if (tensor?.value.shape && box.tensors.length === 1) span("shape", tensor.value.shape);
   return text;
@@ -110,6 +156,7 @@ function meets(scene, tensor) {
  * @param {BoxPicture} picture
  */
 export function paintBox(scene, state, box, picture) {
+  markTurn(scene, state, box, picture);
   const tensor = scene.tensors.get(box.tensors[0]);
   if (box.kind === "failed" || !tensor) {
     const born = Math.min(...[box.application, ...box.members].map((at) => scene.applications.get(at)?.born ?? Infinity));
@@ -130,18 +177,18 @@ export function paintBox(scene, state, box, picture) {
   show(
     picture,
     ready ? "done" : "to-come",
-    ready ? resultOf(box, tensor) : PENDING_MARK,
+    ready ? resultOf(box, tensor, tensor.value.small) : box.turns.length ? resultOf(box, tensor, PENDING_MARK) : PENDING_MARK,
     gradient.state === "no path" ? (isCut ? "/ cut" : "/ no path") : gradientText(gradient),
     `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
   );
 }
 
-/** A folded scope says the name of what it shows. @param {Box} box @param {Tensor} tensor */
-function resultOf(box, tensor) {
-  if (!box.members.length || !tensor.named) return tensor.value.small;
+/** A folded scope says the name of what it shows. @param {Box} box @param {Tensor} tensor @param {string} value */
+function resultOf(box, tensor, value) {
+  if (!box.members.length || !tensor.named) return value;
   const name = tensor.name.length <= LONGEST_RESULT ? tensor.name : `${tensor.name.slice(0, LONGEST_RESULT - 1)}…`;
-  return `${name} ${tensor.value.small}`;
+  return `${name} ${value}`;
 }
 
 /**
@@ -179,6 +226,7 @@ export function tipOf(scene, state, box) {
     if (application.error) told.push(`failed: ${application.error}`);
   }
   if (box.kind === "scope") told.push(`scope ${box.key.slice(1)}: ${counted(box.members.length, "op")}; Enter opens it`);
+  if (box.turns.length) told.push(`${box.label}: ${counted(box.turns.length, "iteration")}, ${counted(box.members.length, "op")}; Enter opens one`);
   for (const number of box.tensors) {
     const tensor = scene.tensors.get(number);
     if (tensor) told.push(tensorWords(scene, state, tensor));

@@ -33,20 +33,37 @@ export function drawEdge(scene, view, edge, at, labels) {
     group.append(drawing("path", { class: "tip", d: arrowHead(points[points.length - 2], points[points.length - 1]) }));
   }
   const target = view.boxes[edge.target];
-  return { edge, group, points, back: null, uses: usesOf(scene, target, edge), target, boxes: view.boxes, labels, label: null, shown: "" };
+  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes, labels, label: null, shown: "" };
 }
 
 /**
  * The inputs that an edge stands for: one of an op, or all inside a folded scope that take its tensor.
  * @param {Scene} scene
+ * @param {View} view
  * @param {Box} target
  * @param {Edge} edge
  */
-function usesOf(scene, target, edge) {
+function usesOf(scene, view, target, edge) {
   if (edge.kind !== "value") return [];
+  if (target.turns.length) return everyUse(scene, view, target, edge);
   if (target.application >= 0) return [`${target.application}:${edge.position}`];
   return target.members.flatMap((member) => (scene.applications.get(member)?.inputs ?? [])
     .flatMap((input, position) => (input === edge.tensor ? [`${member}:${position}`] : [])));
+}
+
+/**
+ * One edge leads from a node to a loop, however many of its values the iterations take.
+ * @param {Scene} scene
+ * @param {View} view
+ * @param {Box} target
+ * @param {Edge} edge
+ */
+function everyUse(scene, view, target, edge) {
+  const source = view.boxes[edge.source];
+  const given = new Set([edge.tensor, ...[source.application, ...source.members]
+    .flatMap((member) => scene.applications.get(member)?.outputs ?? [])]);
+  return target.members.flatMap((member) => (scene.applications.get(member)?.inputs ?? [])
+    .flatMap((input, position) => (given.has(input) ? [`${member}:${position}`] : [])));
 }
 
 /**
@@ -58,6 +75,7 @@ function usesOf(scene, target, edge) {
 export function paintEdge(scene, state, picture) {
   const { target, uses } = picture;
   if (picture.edge.kind !== "value") {
+    // What a loop hands on, an assignment, or the gradient that a later step uses.
     const tensor = scene.tensors.get(picture.edge.tensor);
     const there = tensor && hasValue(scene, state, tensor) && (picture.edge.kind === "adjoint" || wasRead(scene, state, target));
     setAttribute(picture.group, "data-time", there ? "done" : "to-come");
@@ -98,7 +116,9 @@ function wasRead(scene, state, box) {
 /** @param {EdgePicture} picture */
 function drawBack(picture) {
   const [first, second] = picture.points;
-  const back = drawing("g", { class: "back", transform: `translate(0 ${BESIDE})` });
+  const last = picture.points[picture.points.length - 1] ?? first;
+  const steep = first && Math.abs(last[1] - first[1]) > 2 * Math.abs(last[0] - first[0]);
+  const back = drawing("g", { class: "back", transform: steep ? `translate(${BESIDE} 0)` : `translate(0 ${BESIDE})` });
   back.append(drawing("path", { class: "line", d: picture.edge.path }));
   if (second) back.append(drawing("path", { class: "tip", d: arrowHead(second, first) }));
   picture.back = back;

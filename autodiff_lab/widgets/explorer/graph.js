@@ -1,10 +1,11 @@
 // The graph panel: draws one view of the scene, paints states on it, pans and zooms.
 
 import { drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
+import { LETTERS, READABLE, fillChip } from "./chips.js";
 import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { makeOverview } from "./overview.js";
-import { centred, fitted, opening, revealed, zoomed } from "./viewport.js";
+import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
 import { counted } from "./words.js";
 
 /** @import { Scene, View, Box } from "./scene.js" */
@@ -12,9 +13,10 @@ import { counted } from "./words.js";
 /** @import { Look } from "./viewport.js" */
 /** @import { BoxPicture } from "./boxes.js" */
 /** @import { EdgePicture } from "./edges.js" */
-/** @typedef {{ select: (at: number) => void, enter: (at: number) => void, signal: AbortSignal }} GraphActs */
+/** @typedef {{ select: (at: number) => void, enter: (at: number) => void, grown: (height: number) => void, signal: AbortSignal }} GraphActs */
 
 const KEYBOARD_STEP = 1.25;
+const SMALL_PRINT = 12;
 
 /** The panel with the graph in it. */
 export class GraphPanel {
@@ -36,6 +38,10 @@ export class GraphPanel {
     /** @type {Look} */
     this.look = { x: 0, y: 0, scale: 1 };
     this.moved = false;
+    /** Whether the panel has the height of its first picture. */
+    this.grown = false;
+    /** Scale for which the names on chips were written; 0 for none. */
+    this.written = 0;
     /** @type {{ width: number, height: number } | null} of the panel, when it is known */
     this.room = null;
     this.world = drawing("g", { class: "world" });
@@ -68,6 +74,7 @@ export class GraphPanel {
     halos.append(this.halo);
     boxes.append(...this.boxes.map((picture) => picture.group));
     this.world.replaceChildren(...layers);
+    this.written = 0;
     this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));
     this.homes.delete(-1);
     this.overview.open(view);
@@ -113,9 +120,17 @@ export class GraphPanel {
   lookAround() {
     const { view, state } = this;
     if (!view || !state || !(this.room?.width ?? this.element.clientWidth)) return;
-    const home = this.currentBox(state) ?? view.boxes[0] ?? null;
-    this.move(opening(view, this.size(), home));
-    if (this.look.scale === 1) this.moved = true;
+    this.grow(view);
+    this.move(fitted(view, this.size()));
+  }
+
+  /** The panel is as high as the first picture needs, up to most of the window; later views fit into it. @param {View} view */
+  grow(view) {
+    if (this.grown || !this.room) return;
+    this.grown = true;
+    const high = roomFor(view, this.room.width, this.element.ownerDocument.defaultView?.innerHeight ?? 800);
+    this.acts.grown(high);
+    this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
   }
 
   fit() {
@@ -141,7 +156,19 @@ export class GraphPanel {
     this.look = look;
     this.world.classList.toggle("gliding", gliding);
     this.world.style.transform = `translate(${look.x}px, ${look.y}px) scale(${look.scale})`;
+    this.writeChips(look.scale);
     if (this.view) this.overview.frame(look, this.size(), this.view);
+  }
+
+  /** Where numbers could not be read, names are written large. @param {number} scale */
+  writeChips(scale) {
+    const small = scale < READABLE;
+    this.canvas.classList.toggle("chips", small);
+    const letters = `${Math.max(SMALL_PRINT, LETTERS / Math.max(scale, READABLE)).toFixed(1)}px`;
+    if (this.canvas.style.getPropertyValue("--letters") !== letters) this.canvas.style.setProperty("--letters", letters);
+    if (!small || scale === this.written || !this.view) return;
+    this.written = scale;
+    this.view.boxes.forEach((box, at) => fillChip(box, this.boxes[at].chip, scale));
   }
 
   /**
@@ -210,6 +237,7 @@ export class GraphPanel {
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
     this.canvas.style.width = `${this.room.width}px`;
     this.canvas.style.height = `${this.room.height}px`;
+    if (this.grown && !this.element.closest(":fullscreen")) this.acts.grown(this.room.height);
     if (this.moved) this.move({ ...this.look });
     else this.lookAround();
   }

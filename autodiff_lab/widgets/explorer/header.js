@@ -1,4 +1,4 @@
-// The top line: title, where the program is between forward and backward, search, fit, and a menu; and the path of scopes.
+// The top line: title, where the program is between forward and backward, search, full screen, and a menu; and the path of scopes.
 
 import { element, iconButton, setAttribute, setText } from "./dom.js";
 import { turnOf } from "./scene.js";
@@ -8,7 +8,7 @@ import { search } from "./words.js";
 /** @import { State } from "./fold.js" */
 /** @typedef {{ label: string, key: string, act: () => void }} MenuEntry */
 /**
- * @typedef {{ go: (step: number) => void, open: (path: string) => void, fit: () => void,
+ * @typedef {{ go: (step: number) => void, open: (path: string) => void, full: () => void,
  *   show: (view: string, at: number) => void, mark: (found: { view: string, at: number }[]) => void, signal: AbortSignal }} HeaderActs
  */
 
@@ -24,7 +24,7 @@ export function makeHeader(scene, acts, entries) {
   const finder = makeFinder(scene, acts);
   const tools = element(
     "div", { class: "tools" }, finder.element, iconButton("search", "Search", "/", finder.toggle, acts.signal),
-    iconButton("fit", "Fit to the panel", "f", acts.fit, acts.signal), makeMenu(entries, acts.signal),
+    iconButton("full", "Full screen", "F", acts.full, acts.signal), makeMenu(entries, acts.signal),
   );
   const made = element("header", {}, element("h2", { title: scene.title }, scene.title || "Recording"), phases.element, tools);
   return { element: made, paint: phases.paint, finder };

@@ -24,10 +24,12 @@
  */
 /**
  * @typedef {{ at: number, key: string, kind: string, label: string, name: string, tensors: number[],
- *   application: number, members: number[], outside: boolean, x: number, y: number, width: number, height: number }} Box
+ *   application: number, members: number[], outside: boolean, x: number, y: number, width: number, height: number,
+ *   turns: string[], series: Series[], times: number }} Box
  */
+/** @typedef {{ kind: string, name: string, heights: (number | null)[] }} Series heights from 0 to 100, one a turn */
 /** @typedef {{ source: number, target: number, tensor: number, position: number, path: string, kind: string }} Edge */
-/** @typedef {{ path: string, why: string, boxes: Box[], edges: Edge[], width: number, height: number }} View */
+/** @typedef {{ path: string, why: string, boxes: Box[], edges: Edge[], width: number, height: number, down: boolean }} View */
 /** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
 /**
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
@@ -138,14 +140,19 @@ function decodeTensors(payload, values, place) {
  * @returns {View}
  */
 function decodeView(path, view) {
-  if (view.why !== undefined) return { path, why: view.why, boxes: [], edges: [], width: 0, height: 0 };
+  if (view.why !== undefined) return { path, why: view.why, boxes: [], edges: [], width: 0, height: 0, down: false };
   const boxes = view.nodes.map((/** @type {any[]} */ row, /** @type {number} */ at) => {
-    const [key, kind, label, name, tensors, application, members, outside, x, y, width, height] = row;
-    return { at, key, kind, label, name, tensors, application, members, outside: Boolean(outside), x, y, width, height };
+    const [key, kind, label, name, tensors, application, members, outside, x, y, width, height, more = 1] = row;
+    const [turns = [], ...curves] = Array.isArray(more) ? more : [];
+    const series = curves.map((/** @type {any[]} */ [of, called, heights]) => ({ kind: of, name: called, heights }));
+    return {
+      at, key, kind, label, name, tensors, application, members, outside: Boolean(outside), x, y, width, height,
+      turns, series, times: Array.isArray(more) ? 1 : more,
+    };
   });
   const edges = view.edges.map((/** @type {any[]} */ [source, target, tensor, position, line, kind = "value"]) => (
     { source, target, tensor, position, path: line, kind }));
-  return { path, why: "", boxes, edges, width: view.size[0], height: view.size[1] };
+  return { path, why: "", boxes, edges, width: view.size[0], height: view.size[1], down: Boolean(view.down) };
 }
 
 /**
@@ -172,16 +179,17 @@ export function phaseLabel(sweep, sweeps) {
 }
 
 /**
- * The turn of a training loop that a scope is, or lies in.
+ * The turn of a loop that a scope is, or lies in; of loops inside each other, the innermost.
  * @param {Scene} scene
  * @param {string} path
  */
 export function turnOf(scene, path) {
+  let found = null;
   for (const turns of scene.loops) {
     const at = turns.findIndex((turn) => isInside(path, turn));
-    if (at >= 0) return { turns, at, path: turns[at] };
+    if (at >= 0 && turns[at].length > (found?.path.length ?? -1)) found = { turns, at, path: turns[at] };
   }
-  return null;
+  return found;
 }
 
 /** @param {string} path @param {string} within */

@@ -6,7 +6,9 @@
 
 export const LEAST_SCALE = 0.04;
 export const MOST_SCALE = 4;
-const READABLE = 0.8;
+/** Pixels, and share of the window, that a panel has at least and at most. */
+const LOWEST = 420;
+const SHARE = 0.7;
 const LARGEST_AT_FIRST = 1.5;
 const MARGIN = 20;
 
@@ -29,16 +31,14 @@ export function fitted(picture, panel, most = LARGEST_AT_FIRST) {
 }
 
 /**
- * The first look: everything if it can be read then, else life size around the current box, never a thread of pixels.
+ * The height of a panel that shows a picture as large as its width allows, within bounds.
  * @param {Size} picture
- * @param {Size} panel
- * @param {Area | null} box
- * @returns {Look}
+ * @param {number} width of the panel
+ * @param {number} window height
  */
-export function opening(picture, panel, box) {
-  const whole = fitted(picture, panel);
-  if (whole.scale >= READABLE || !box) return whole;
-  return centred({ x: 0, y: 0, scale: 1 }, box, picture, panel);
+export function roomFor(picture, width, window) {
+  const scale = Math.min((width - 2 * MARGIN) / Math.max(picture.width, 1), 1);
+  return Math.round(clamp(picture.height * scale + 2 * MARGIN, LOWEST, Math.max(LOWEST, SHARE * window)));
 }
 
 /**

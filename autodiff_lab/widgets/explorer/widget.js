@@ -26,7 +26,7 @@ class ExplorerView {
     this.stop = new AbortController();
     const { signal } = this.stop;
     const go = (/** @type {number} */ step) => this.go(step);
-    this.graph = new GraphPanel(this.scene, { select: (at) => this.choose(at), enter: (at) => this.enter(at), signal });
+    this.graph = new GraphPanel(this.scene, { select: (at) => this.choose(at), enter: (at) => this.enter(at), grown: (height) => this.grow(height), signal });
     this.card = element("section", { class: "card", "aria-label": "Step" });
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
@@ -37,7 +37,7 @@ class ExplorerView {
     this.keys = this.keyTable();
     this.help = makeHelp(this.keys);
     this.header = makeHeader(this.scene, {
-      go, signal, open: (path) => this.open(path), fit: () => this.graph.fit(),
+      go, signal, open: (path) => this.open(path), full: () => this.fillScreen(),
       show: (view, at) => this.find(view, at), mark: (found) => this.mark(found),
     }, this.menu());
     this.root = element(
@@ -101,7 +101,7 @@ class ExplorerView {
     this.root.dataset.view = view.path;
     if (view.why) this.showTable(true);
     if (this.state) this.paintGraph(this.state);
-    const home = view.boxes.find((box) => box.key === `s${left}`);
+    const home = view.boxes.find((box) => box.key === `s${left}` || box.turns.some((turn) => isInside(left, turn)));
     if (home && left.startsWith(view.path)) this.graph.select(home.at);
     this.header.finder.repeat();
   }
@@ -171,8 +171,28 @@ class ExplorerView {
   enter(at) {
     const box = this.graph.view?.boxes[at];
     if (!box) return;
-    if (box.key.startsWith("s")) this.open(box.key.slice(1));
+    if (box.turns.length) this.open(this.turnNow(box.turns));
+    else if (box.key.startsWith("s")) this.open(box.key.slice(1));
     else if (box.application >= 0) this.goTo(box.application);
+  }
+
+  /** The turn of a loop in which the current step lies, or else the first. @param {string[]} turns */
+  turnNow(turns) {
+    const scope = this.state ? this.scopeOf(this.state) : "";
+    return turns.find((turn) => isInside(scope, turn)) ?? turns[0];
+  }
+
+  /** The card is as high as the graph. @param {number} height */
+  grow(height) {
+    this.root.style.setProperty("--explorer-height", `${height}px`);
+  }
+
+  /** To full screen and back; where the host forbids it, say so. */
+  fillScreen() {
+    const page = this.root.ownerDocument;
+    const done = page.fullscreenElement ? page.exitFullscreen() : this.root.requestFullscreen?.();
+    if (done) done.catch(() => this.say("This page does not allow full screen."));
+    else this.say("This browser has no full screen.");
   }
 
   /** Escape: close what is open, else go one scope out, else select nothing. */
@@ -241,6 +261,7 @@ class ExplorerView {
     const zoom = (/** @type {1 | -1} */ way) => () => this.graph.zoomByKey(way);
     return [
       { label: "Trace table", key: "t", act: () => this.showTable() },
+      { label: "Fit to the panel", key: "f", act: () => this.graph.fit() },
       { label: "Zoom in", key: "+", act: zoom(1) },
       { label: "Zoom out", key: "−", act: zoom(-1) },
       { label: "Keys", key: "?", act: () => this.showHelp() },
@@ -270,6 +291,7 @@ class ExplorerView {
       { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope", act: () => this.leave() },
       { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },
       { keys: ["f"], shown: "f", does: "fit the graph to the panel", act: () => this.graph.fit() },
+      { keys: ["F"], shown: "F", does: "full screen, and back", act: () => this.fillScreen() },
       { keys: ["+", "="], shown: "+", does: "larger", act: () => this.graph.zoomByKey(1) },
       { keys: ["-"], shown: "−", does: "smaller", act: () => this.graph.zoomByKey(-1) },
       { keys: ["t"], shown: "t", does: "trace table", act: () => this.showTable() },

@@ -1,0 +1,32 @@
+// Chips: what boxes show where the picture is too small for their numbers, a name that stays readable.
+
+import { drawing, setText } from "./dom.js";
+
+/** @import { Box } from "./scene.js" */
+
+/** Scale below which numbers have no room at the size at which they can be read. */
+export const READABLE = 0.8;
+/** Pixels on the screen that letters have at least. */
+export const LETTERS = 11;
+const LETTER_WIDTH = 6.6;
+
+/** The name of a box, to be shown instead of its lines. @param {Box} box */
+export function drawChip(box) {
+  const y = box.series.length ? box.height * 0.38 : box.height / 2;
+  return drawing("text", { class: "chip", x: box.width / 2, y });
+}
+
+/**
+ * Write the name as large as can be read, and as much of it as the box has room for.
+ * @param {Box} box
+ * @param {SVGTextElement} chip
+ * @param {number} scale
+ */
+export function fillChip(box, chip, scale) {
+  const room = Math.floor((box.width * scale - 4) / LETTER_WIDTH);
+  const times = box.turns.length ? ` ×${box.turns.length}` : "";
+  const wishes = [`${box.label}${times}${box.name ? ` → ${box.name}` : ""}`, `${box.label}${times}`, box.label];
+  const whole = wishes.find((wish) => wish.length <= room);
+  setText(chip, whole ?? (room > 1 ? `${box.label.slice(0, room - 1)}…` : ""));
+  chip.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;
+}

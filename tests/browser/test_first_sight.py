@@ -1,0 +1,98 @@
+"""What a page shows before anything is touched: the whole program, its input and its loss, in letters one can read."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import OpenPage, Screenshot
+from tests.browser.pages import explorer, save, take_focus
+from tests.browser.test_training_page import recorded
+
+SMALLEST = 11.0
+"""Pixels on the screen."""
+SIGHT = """root => {
+    const panel = root.querySelector(".graph").getBoundingClientRect();
+    const shown = text => text.textContent && getComputedStyle(text).display !== "none" && text.getClientRects().length;
+    const boxes = [...root.querySelectorAll(".box")].map(box => {
+        const at = box.querySelector(".body").getBoundingClientRect();
+        const across = at.left >= panel.left && at.right <= panel.right;
+        const inside = across && at.top >= panel.top && at.bottom <= panel.bottom;
+        return { words: box.textContent, inside };
+    });
+    const scale = new DOMMatrix(getComputedStyle(root.querySelector(".world")).transform).a;
+    const sizes = [...root.querySelectorAll(".box text, .box tspan")].filter(shown)
+        .map(text => scale * parseFloat(getComputedStyle(text).fontSize));
+    return { boxes, smallest: Math.min(...sizes), scale };
+}"""
+PROGRAMS = {
+    "attention": ("X", "loss"),
+    "cnn_step": ("images", "loss"),
+    "rnn": ("input", "loss"),
+    "rnn of 100": ("input", "loss"),
+    "euler": ("stiffness", "loss"),
+    "transformer_block": ("X", "loss"),
+    "mlp_training": ("X", "loss"),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_opens_whole_with_its_input_and_its_loss(
+    name: str,
+    open_page: OpenPage,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    figure: Callable[[str, str], None],
+    screenshot: Screenshot,
+) -> None:
+    if name.endswith("100"):
+        monkeypatch.setenv("RNN_STEPS", "100")
+    recording = recorded(name.partition(" ")[0], monkeypatch)
+    begun = time.process_time()
+    file = save(recording, tmp_path)
+    figure(f"CPU seconds to write the page of {name}", f"{time.process_time() - begun:.2f}")
+    view = open_page(file, width=1300)
+    root = explorer(view.page)
+    seen = root.evaluate(SIGHT)
+    assert all(box["inside"] for box in seen["boxes"]), [b["words"] for b in seen["boxes"] if not b["inside"]]
+    words = " ".join(box["words"] for box in seen["boxes"])
+    for wanted in PROGRAMS[name]:
+        assert wanted in words, (wanted, words)
+    assert round(seen["smallest"], 1) >= SMALLEST, seen
+    screenshot(view, f"first-sight-{name.replace(' ', '-')}")
+
+
+def test_a_loop_is_one_node_that_opens_at_the_current_iteration(
+    open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = explorer(open_page(save(recorded("rnn", monkeypatch), tmp_path)).page)
+    loop = root.locator('.box[data-key^="l"]')
+    assert loop.count() == 1
+    assert "for x in xs" in (loop.text_content() or "")
+    assert "×20" in (loop.text_content() or "")
+    assert loop.locator(".series").count() == 2, "the size of h, and of its gradient"
+    assert root.locator(".edge.carried").count() == 1
+    take_focus(root)
+    root.page.keyboard.press("Home")
+    for _ in range(13):
+        root.page.keyboard.press("ArrowRight")
+    assert loop.locator(".turn").is_visible()
+    loop.dblclick()
+    assert root.get_attribute("data-view") == "turn 3", "the thirteenth of five ops each"
+    assert root.locator(".turns").inner_text().split() == ["‹", "3", "of", "20", "›"]
+    root.page.keyboard.press("]")
+    assert root.get_attribute("data-view") == "turn 4"
+    root.page.keyboard.press("Escape")
+    root.page.keyboard.press("Escape")
+    assert root.get_attribute("data-view") == ""
+
+
+def test_full_screen_and_back(open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_page(save(recorded("attention", monkeypatch), tmp_path)).page
+    root = explorer(page)
+    root.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("document.fullscreenElement !== null")
+    take_focus(root)
+    page.keyboard.press("F")
+    page.wait_for_function("document.fullscreenElement === null")
