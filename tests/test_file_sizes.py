@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_500, "ops": 8_500, "kernels": 10_900, "gpu": 1_600, "compile": 7_400, "extras": 5_000}
+BUDGETS = {"engine": 3_600, "ops": 8_500, "kernels": 10_900, "gpu": 1_600, "compile": 7_400, "extras": 5_000}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 57_000
 CORE = 46_500

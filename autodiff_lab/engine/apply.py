@@ -41,7 +41,7 @@ ndarray, float32, float64 = np.ndarray, np.float32, np.float64
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
 HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
-MANY = 1024
+MANY = 512
 """Elements of two operands of different shapes from which on it matters how they are broadcast."""
 LEAN_BYTES = 1024
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""

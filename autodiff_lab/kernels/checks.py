@@ -5,7 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+
+_WITHOUT_SIGN = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def are_positions(numbers: Any, length: int) -> bool:
+    """Return whether integers of the CPU are positions on an axis, by one reading of them.
+
+    Seen without a sign, negative numbers are the largest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.checks import are_positions
+    >>> are_positions(np.array([0, 2]), 3), are_positions(np.array([0, -1]), 3), are_positions(np.array([3]), 3)
+    (True, False, False)
+    """
+    if not numbers.size:
+        return True
+    if numbers.dtype.kind == "i":
+        numbers = numbers.view(_WITHOUT_SIGN[numbers.itemsize])
+    return bool(np.maximum.reduce(numbers, axis=None) < length)
 
 
 def check_positions(positions: Any, length: int, what: str) -> None:
@@ -22,7 +45,7 @@ def check_positions(positions: Any, length: int, what: str) -> None:
         unsigned = positions.view(f"u{positions.itemsize}") if positions.dtype.kind == "i" else positions
         error = InvalidArgumentError(f"{what} [0, {length})")  # now, as it names the line that it is made for
         (unsigned.max() < length).promise(lambda: error)
-    elif positions.min() < 0 or positions.max() >= length:
+    elif not are_positions(positions, length):
         raise InvalidArgumentError(f"{what} [0, {length})")
 
 

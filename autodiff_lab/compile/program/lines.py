@@ -104,7 +104,8 @@ JUDGING = frozenset({
     "gather", "gather_nd", "take", "take_along", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
     "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_update", "segment_sum", "segment_max",
     "segment_min", "invert_permutation", "floordiv", "floormod", "truncatediv", "truncatemod",
-    "cholesky", "inv", "solve", "triangular_solve", "eig", "eigh", "svd", "lu", "logm", "sqrtm", "sylvester",
+    "cholesky", "cholesky_solve", "inv", "solve", "triangular_solve", "eig", "eigh", "svd", "lu", "logm", "sqrtm",
+    "sylvester",
 })  # fmt: skip
 """Ops whose input values decide on a shape or an error, so that they run even if nothing uses their results."""
 

@@ -45,7 +45,9 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     (100, 100, 3)
     """
     ufunc = UFUNCS.get(function)
-    if ufunc is None or x.size == 1 or y.size == 1 or x.dtype.kind != "f":
+    if x.size == 1 or y.size == 1 or x.shape[-1] >= SHORT or y.shape[-1] >= SHORT or ufunc is None:
+        return function(x, y)  # what most calls come to
+    if x.dtype.kind != "f" or x.dtype != y.dtype:
         return function(x, y)
     try:
         shape = np.broadcast(x, y).shape

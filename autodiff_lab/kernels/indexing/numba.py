@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.checks import are_positions
 from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import larger, smaller
 
@@ -93,15 +94,11 @@ def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
     return total
 
 
-def _inside(positions: Any, length: int) -> bool:
-    return not positions.size or (positions.min() >= 0 and positions.max() < length)
-
-
 @override(_add_rows, _add_elements)
 def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     """Sum by position along an axis."""
     g, indices = np.asarray(g), np.asarray(indices)
-    if not _inside(indices, length):
+    if not are_positions(indices, length):
         return NotImplemented
     first = g.ndim + axis + 1 - indices.ndim
     before, after = g.shape[:first], g.shape[first + indices.ndim :]
@@ -119,7 +116,7 @@ def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     positions = np.zeros(indices.shape[:-1], np.int64)
     for k in range(depth):
         column = indices[..., k]
-        if not _inside(column, shape[k]):
+        if not are_positions(column, shape[k]):
             return NotImplemented
         positions = positions * shape[k] + column.astype(np.int64)
     inner = tuple(shape[depth:])
@@ -131,13 +128,13 @@ def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
 @override(_add_rows, _add_elements)
 def segment_sum(x: Any, ids: Any, count: int) -> Any:
     """Sum by segment."""
-    if not _inside(ids, count) or ids.ndim != 1:
+    if not are_positions(ids, count) or ids.ndim != 1:
         return NotImplemented
     return _sum(x, ids, 1, count, math.prod(x.shape[1:])).reshape(count, *x.shape[1:])
 
 
 def _extreme(rows_of: Loop, x: Any, ids: Any, count: int, empty: float) -> Any:
-    if not _inside(ids, count) or ids.ndim != 1:
+    if not are_positions(ids, count) or ids.ndim != 1:
         return NotImplemented
     width = math.prod(x.shape[1:])
     best = np.full((count, width), empty, x.dtype)

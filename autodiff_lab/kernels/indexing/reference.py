@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import full, on_gpu, ranked, zeros
 from autodiff_lab.kernels.base.halves import in_float32, is_half
-from autodiff_lab.kernels.checks import check_positions
+from autodiff_lab.kernels.checks import are_positions, check_positions
 
 
 def columns(indices: Any) -> tuple[Any, ...]:
@@ -182,7 +182,7 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
     """
     if on_gpu(indices):
         check_positions(indices, x.shape[axis], f"gather: an index of axis {axis % x.ndim} is not in")
-    elif np.size(indices) and (np.min(indices) < 0 or np.max(indices) >= x.shape[axis]):
+    elif not are_positions(ranked(indices), x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
     taken = np.take(x, indices, axis=axis)

@@ -34,6 +34,8 @@ def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
     >>> solve_triangular(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [9.0]]), True).tolist()
     [[1.0], [2.0]]
     """
+    if a.ndim == 2 == b.ndim and a.__class__ is ndarray:  # by far the commonest
+        return _one(_BLAS.get(b.dtype.char) or _load(b.dtype), a, b, lower)
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n = a.shape[-1]
     if on_gpu(a) or (len(stack) and int(np.prod(stack)) > n):

@@ -256,7 +256,7 @@ def _column_logsumexps(x: Any, made: Any, tops: Any, totals: Any, aside: Any, lo
 
 
 @loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
-def _column_shares(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+def _column_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     infinite = 0
     width = tops.size
     for a in range(low, high):
@@ -277,7 +277,7 @@ def _column_shares(x: Any, made: Any, tops: Any, totals: Any, low: int, high: in
 
 
 @loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
-def _row_shares(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+def _row_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     infinite = 0
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
@@ -313,7 +313,7 @@ def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return made.reshape(_shape(x, axes, keepdims))[()]
 
 
-@override(_row_shares, _column_shares)
+@override(_row_softmax, _column_softmax)
 def softmax_over(x: Any, axes: Axes) -> Any:
     """Shares of a log-sum-exp over neighbouring axes; where one is infinite the reference knows what its parts are."""
     sizes = _sizes(x.shape, axes)
@@ -324,9 +324,9 @@ def softmax_over(x: Any, axes: Axes) -> Any:
     lines, dtype = row_major(x).reshape(a, n * b), x.dtype
     made = np.empty(lines.shape, dtype)
     if b == 1:
-        rows = _row_shares[dtype]
+        rows = _row_softmax[dtype]
         infinite = spread(lambda low, high: rows(lines, made, *room(lines)[1:], low, high), a, least)
     else:
-        columns = _column_shares[dtype]
+        columns = _column_softmax[dtype]
         infinite = spread(lambda low, high: columns(lines, made, np.empty(b, dtype), np.empty(b), low, high), a, least)
     return NotImplemented if any(infinite) else made.reshape(x.shape)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -116,14 +117,25 @@ diag_extract = general(
     doc="The kernel-level diagonal of a matrix; `lab.linalg.diag_part`.")
 
 
-def _band(x: Any, lower: int, upper: int) -> Any:
-    rows, columns = x.shape[-2:]
-    distance = arange(columns, x) - arange(rows, x)[:, None]
-    kept = full((rows, columns), True, x, np.bool_)
+def _within(rows: int, columns: int, lower: int, upper: int, like: Any) -> Any:
+    """Return where the elements of a band lie in a matrix of that shape."""
+    distance = arange(columns, like) - arange(rows, like)[:, None]
+    kept = full((rows, columns), True, like, np.bool_)
     if lower >= 0:
         kept &= distance >= -lower
     if upper >= 0:
         kept &= distance <= upper
+    return kept
+
+
+_within_small = lru_cache(maxsize=64)(partial(_within, like=np.empty(0)))
+"""For matrices so small that making the mask takes longer than using it."""
+
+
+def _band(x: Any, lower: int, upper: int) -> Any:
+    rows, columns = x.shape[-2:]
+    small = rows * columns <= 4096 and x.__class__ is np.ndarray
+    kept = _within_small(rows, columns, lower, upper) if small else _within(rows, columns, lower, upper, x)
     return np.where(kept, x, x.dtype.type(0))
 
 

@@ -16,6 +16,7 @@ from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events import trace_now
 from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
@@ -106,6 +107,32 @@ solve_triangular = general(
     symbol="L⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves the triangular system {0} x = {1}", registered="MatrixTriangularSolve",
     doc="The kernel-level triangular solution; `lab.linalg.triangular_solve` is the public function.")
+
+
+def _cholesky_solve(factor: Any, b: Any) -> Any:
+    return substitute(np.swapaxes(factor, -1, -2), substitute(factor, b, True), False)
+
+
+def _cholesky_solve_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, need: tuple[int, ...]) -> list[Any]:
+    """Return u = A⁻¹ g for the right-hand side, and for the factor the lower triangle of -(u xᵀ + x uᵀ) L."""
+    u = ops.cholesky_solve(a, g)
+    found = []
+    for i in need:
+        if i:
+            found.append(u)
+        else:
+            product = _outer(ops, u, out)
+            lower = ops.band_part(a, lower=-1, upper=0)
+            found.append(ops.band_part(-(product + flip(ops, product)) @ lower, lower=-1, upper=0))
+    return found
+
+
+solve_by_factor = general(
+    "cholesky_solve", _cholesky_solve, _cholesky_solve_rule, shared=True,
+    symbol="(LLᵀ)⁻¹b", latex="({0} {0}^T)^{{-1}} {1}",
+    locals_latex=("-(\\cdot\\, x^T + x\\, (\\cdot)^T) {0}", "({0} {0}^T)^{{-1}}"),
+    sentence="solves {0} {0}ᵀ x = {1}", doc="The kernel-level solution of a real system whose matrix has a known "
+    "Cholesky factor; `lab.linalg.cholesky_solve` is the public function.")
 
 
 def _det(x: Any) -> Any:
@@ -214,7 +241,12 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    return named(triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True), name)
+    a, b = _system("cholesky_solve", chol, rhs)
+    # Of complex factors the conjugate takes part, which no rule of a holomorphic function has; a compiled function
+    # has loops for triangular systems.
+    if a.dtype.is_complex or trace_now() is not None:
+        return named(triangular_solve(a, triangular_solve(a, b), adjoint=True), name)
+    return solve_by_factor(a, b, name=name)
 
 
 def logdet(matrix: Any, name: str | None = None) -> Tensor:

@@ -92,6 +92,11 @@ def _solve(rng: np.random.Generator) -> list[Call]:
     return [((positive(rng, *a), rng.normal(size=b)), {}) for a, b in (((3, 3), (3, 2)), ((2, 2, 2), (2, 2, 1)))]
 
 
+@sampler("cholesky_solve")
+def _by_factor(rng: np.random.Generator) -> list[Call]:
+    return [((positive(rng, *a), rng.normal(size=b)), {}) for a, b in (((3, 3), (3, 2)), ((2, 2, 2), (2, 2, 1)))]
+
+
 @sampler("triangular_solve")
 def _triangular(rng: np.random.Generator) -> list[Call]:
     return [((positive(rng, 3, 3), rng.normal(size=(3, 2))), {"lower": lower}) for lower in (True, False)]
