@@ -28,6 +28,7 @@ def _layers(*names: str) -> frozenset[str]:
 LAYERS: dict[str, frozenset[str]] = {
     "errors": NOTHING,
     "absent": NOTHING,
+    "shown": NOTHING,
     "events": NOTHING,
     "repeats": NOTHING,
     "kernels": frozenset({"errors"}),
@@ -102,6 +103,10 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("layers", "Trainer.predict_on_batch"): frozenset({"training"}),
     ("compile", "Readable.to_html"): frozenset({"exploring"}),
     ("compile", "Readable._repr_mimebundle_"): frozenset({"exploring"}),
+    ("shown", "_html"): frozenset({"exploring"}),
+    ("shown", "_text"): frozenset({"exploring"}),
+    ("layers", "Module._repr_html_"): frozenset({"exploring"}),
+    ("layers", "Remembering._repr_html_"): frozenset({"exploring"}),
     ("engine", "place_of"): frozenset({"gpu"}),
     ("engine", "copied_on_gpu"): frozenset({"gpu"}),
     ("engine", "unpacked"): frozenset({"gpu"}),

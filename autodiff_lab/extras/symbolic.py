@@ -34,6 +34,9 @@ class Graph:
         self._placeholders: list[SymbolicTensor] = []
         self._uses: dict[str, int] = {}
 
+    def __repr__(self) -> str:
+        return f"<Graph of {len(self._placeholders)} placeholders>"
+
     @property
     def placeholders(self) -> tuple[SymbolicTensor, ...]:
         """The placeholders created so far, in order."""

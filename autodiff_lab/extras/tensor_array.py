@@ -188,6 +188,9 @@ class TensorArray:
             self.write(i, part)
         return self
 
+    def __repr__(self) -> str:
+        return f"<TensorArray of {len(self._tensors)} tensors, dtype={self._dtype.name}>"
+
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of elements, int32."""
         return named(wrap(np.int32(len(self._tensors))), name)

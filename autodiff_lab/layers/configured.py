@@ -19,6 +19,9 @@ class Configured:
     {'delta': 2.0, 'reduction': 'sum_over_batch_size', 'name': 'huber', 'dtype': None}
     """
 
+    def __repr__(self) -> str:
+        return written(self, {k: v for k, v in self.get_config().items() if v is not None})
+
     def get_config(self) -> dict[str, Any]:
         """Return the settings from which an equal object can be made."""
         return {name: getattr(self, name) for name in _settings(type(self))}
@@ -27,6 +30,19 @@ class Configured:
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Make an object from the settings of another."""
         return cls(**config)
+
+
+def written(value: Any, settings: Mapping[str, Any]) -> str:
+    """Return how an object would be made in a program; functions stand under their names.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.optimizers.SGD(0.1, momentum=0.9), lab.losses.MeanSquaredError(name="mine")
+    (SGD(learning_rate=0.1, momentum=0.9), MeanSquaredError(reduction='sum_over_batch_size', name='mine'))
+    """
+    parts = [f"{name}={getattr(setting, '__name__', None) or repr(setting)}" for name, setting in settings.items()]
+    return f"{type(value).__name__}({', '.join(parts)})"
 
 
 def made_from(identifier: Any, table: Mapping[str, type], kind: str, names: Iterable[str]) -> Any:
@@ -72,6 +88,14 @@ class Remembering:
         made = super().__new__(cls)
         made._given = (args, kwargs)
         return made
+
+    def __repr__(self) -> str:
+        return written(self, arguments(type(self), *self._given))
+
+    def _repr_html_(self) -> str:
+        from autodiff_lab.exploring.cards import html_of
+
+        return html_of(self)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments from which an equal object, with a state of its own, can be made."""

@@ -172,6 +172,3 @@ class Model(Trainer):
         Parameters: 9 (36 B); trainable: 9; not trainable: 0
         """
         print_fn(Summary(self, show_trainable, expand_nested).to_text())
-
-    def _repr_html_(self) -> str:
-        return Summary(self).to_html()

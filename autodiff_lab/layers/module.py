@@ -175,6 +175,14 @@ class Module:
         """Every module inside, at any depth, each once."""
         return tuple(dict.fromkeys(_modules(self, set())))
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+    def _repr_html_(self) -> str:
+        from autodiff_lab.exploring.cards import html_of
+
+        return html_of(self)
+
     def mirrored(self, gradients: list[Any]) -> ModuleGradient:
         """Return gradients, in the order of `trainable_variables`, under the names of the attributes."""
         found = dict(zip(self.trainable_variables, gradients, strict=True))

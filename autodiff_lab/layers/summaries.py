@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,15 +64,6 @@ class Summary:
                 if not n:
                     lines.append("  ".join("-" * width for width in widths))
         return "\n".join([*lines, self.totals()])
-
-    def to_html(self) -> str:
-        """Return the table as HTML."""
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.headings)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell.strip())}</td>" for cell in row) + "</tr>" for row in self.rows
-        )
-        caption = f"<caption>{html.escape(self.model.name)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.totals()}</p>"
 
 
 def _count(layer: Any) -> int:

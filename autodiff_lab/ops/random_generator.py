@@ -113,6 +113,9 @@ class Generator:
         parts = [state["state"]["counter"], state["state"]["key"], state["buffer"], np.array(last, np.uint64)]
         return wrap(np.concatenate(parts))
 
+    def __repr__(self) -> str:
+        return "<Generator Philox>"
+
     def reset(self, state: Any) -> None:
         """Continue from the state of another generator."""
         array = np.asarray(state.state._array if isinstance(state, Generator) else getattr(state, "_array", state))

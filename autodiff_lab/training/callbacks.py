@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers.configured import written
 
 Logs = dict[str, float]
 """Losses and metrics by name, such as ``{"loss": 0.3, "val_loss": 0.4}``."""
@@ -35,6 +36,10 @@ class Callback:
 
     model: Any = None
     params: dict[str, Any]
+
+    def __repr__(self) -> str:
+        settings = {name: value for name, value in vars(self).items() if isinstance(value, (bool, int, float, str))}
+        return written(self, {name: value for name, value in settings.items() if not name.startswith("_")})
 
     def set_model(self, model: Any) -> None:
         """Set the model that is trained."""

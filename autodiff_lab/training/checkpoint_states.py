@@ -146,6 +146,9 @@ class CheckpointManager:
         self._saved_at: int | None = None
         self._kept_at = time.time()
 
+    def __repr__(self) -> str:
+        return f"<CheckpointManager of {self.directory}: {len(self.checkpoints)} files>"
+
     @property
     def checkpoints(self) -> list[str]:
         """Paths of the files that exist, the newest last."""

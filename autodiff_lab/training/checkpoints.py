@@ -91,6 +91,9 @@ class Checkpoint:
                 self._counter = Variable(0, False, dtype="int64", name="save_counter")
         return self._counter
 
+    def __repr__(self) -> str:
+        return f"<Checkpoint of {', '.join(name or 'root' for name, _ in self.checkpointed()) or 'nothing'}>"
+
     def save(self, file_prefix: str | Path, options: Any = None) -> str:
         """Write the values to a file whose name is numbered, and note it in the folder as the latest.
 

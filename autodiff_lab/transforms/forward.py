@@ -91,6 +91,9 @@ class ForwardAccumulator:
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
         self._around: tuple[GradientTape, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<ForwardAccumulator of {len(self._primals)} primals>"
+
     def __enter__(self) -> Self:
         sinks = sinks_now()
         if self._tape in sinks:

@@ -95,7 +95,7 @@ def test_a_compiled_function_that_builds_the_layers_uses_the_values(tmp_path: Pa
     train.Checkpoint(net=other).restore(path).expect_partial()
     fast = lab.function(lambda x: other(x) * 1.0)
     for _ in range(3):
-        np.testing.assert_allclose(fast(X), net(X), rtol=1e-6)
+        np.testing.assert_allclose(fast(X), net(X), rtol=1e-5, atol=1e-6)
     assert fast.compiled
 
 

@@ -102,7 +102,7 @@ def test_a_summary_tells_layers_shapes_parameters_and_connections() -> None:
     assert "Connected to" in text
     assert "kind (Dense)" in text
     assert "Parameters: 57 (228 B); trainable: 57; not trainable: 0" in text
-    assert "<table>" in branched()._repr_html_()
+    assert '<table class="lab-listed">' in branched()._repr_html_()
     assert repr(dense()).startswith("<Sequential name=sequential")
 
 
