@@ -84,6 +84,10 @@ class Paths:
                 yield Edge(start, tensor, cut, cost, application.index, position)
         elif record.variable is not None:
             yield from self._through_state(tensor, record.variable)
+            if tensor in target.tensors:  # a number that came back, and was made a variable to silence an error
+                for exit_, cost in self.leaving.exits_behind(tensor, self.born[tensor]):
+                    cause = self.leaving.cause(exit_)
+                    yield Edge(exit_.subject, tensor, Cut(cause, exit_.subject, exit_.place, None, exit_.detail), cost)
         else:
             if record.kind == "gradient":
                 yield from self._through_pass(tensor)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from tests.adapters.faults_checking import check
@@ -10,6 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make tes
 
 from autodiff_lab.adapters.torch import record  # noqa: E402
 from tests.adapters.programs.torch_faults import FAULTS  # noqa: E402
+from tests.adapters.programs.torch_threads import THREADS  # noqa: E402
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -19,6 +22,34 @@ def test_cause_op_and_line(name: str) -> None:
     with record() as recording:
         y, w = function()
     check(function, cause, op, recording.explain(y, w))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", list(THREADS))
+def test_programs_that_users_asked_about(name: str) -> None:
+    torch.manual_seed(0)
+    _, cause, op, function = THREADS[name]
+    with record() as recording:
+        y, w = function()
+    if cause != "born":
+        check(function, cause, op, recording.explain(y, w))
+        return
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert found.forward is not None
+    lines, start = inspect.getsourcelines(function)
+    assert found.forward.op == op
+    assert found.forward.place is not None
+    assert "# here" in lines[found.forward.place[1] - start]
+
+
+def test_a_difference_that_broadcasts_is_shown_with_its_shape() -> None:
+    """pytorch/pytorch #16045: targets of shape (5,) instead of (5, 1) make 25 differences."""
+    w, inputs, targets = torch.ones(2, 1, requires_grad=True), torch.ones(5, 2), torch.zeros(5)
+    with record() as recording:
+        loss = ((inputs @ w - targets) ** 2).mean()
+        loss.backward()
+    assert [recording.tensors[x.outputs[0]].snapshot.shape for x in recording.forward if x.op == "sub"] == [(5, 5)]
 
 
 def test_there_are_twenty_faults() -> None:

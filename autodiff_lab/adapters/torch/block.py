@@ -158,7 +158,7 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
             found = "exit", EXITS[name]
         elif "_record_function_" in name:
             found = "scope", name
-        elif name in ("register_hook", "retain_grad"):
+        elif name in ("register_hook", "retain_grad", "requires_grad_"):
             found = name, name
         elif name in LOOKS or name.startswith("_set_grad"):
             found = "look", name
@@ -183,14 +183,16 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
             if len(self.handles) == 2 and args and str(args[0]).startswith("Optimizer.step"):
                 self.handles.append(register_optimizer_step_post_hook(tracker.faults.stepped))
             tracker.safely(tracker.scopes.profiled, name, args)
-        elif what == "register_hook":
-            tracker.safely(tracker.hooked_by_user, args)
         elif what == "retain_grad":
             tracker.retained.append(weakref.ref(args[0]))
-        elif what == "cleared":
-            tracker.safely(tracker.faults.cleared, args)
-        elif what == "replaced":
-            tracker.safely(tracker.data_replaced, args)
+        elif what in ("register_hook", "cleared", "replaced"):
+            heard = {"register_hook": tracker.hooked_by_user, "replaced": tracker.data_replaced}
+            tracker.safely(heard.get(what, tracker.faults.cleared), args)
+        elif what == "requires_grad_":
+            tracker.safely(tracker.flush)
+            out = func(*args, **kwargs)
+            tracker.safely(tracker.became_leaf, args[0])
+            return out
         return func(*args, **kwargs)
 
     def _backward(self, func: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
@@ -206,7 +208,7 @@ def _attribute(access: str, name: str) -> tuple[str, str] | None:
     """Return what is special about reading or setting an attribute of a tensor."""
     if access == "__get__":
         return None if name in ATTRIBUTES else ("look", name)
-    return {"grad": "cleared", "data": "replaced"}.get(name, "look"), name
+    return {"grad": "cleared", "data": "replaced", "requires_grad": "requires_grad_"}.get(name, "look"), name
 
 
 def _place_of_inplace(func: Any) -> int | None:

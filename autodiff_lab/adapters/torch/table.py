@@ -120,7 +120,7 @@ EXITS = {
 ATTRIBUTES = {"T", "mT", "H", "mH", "real", "imag", "data"}
 """Properties that make a tensor of another; all others are looked at and not recorded."""
 LOOKS = {
-    "__repr__", "__format__", "__len__", "__str__", "size", "dim", "is_complex", "requires_grad_", "numel",
+    "__repr__", "__format__", "__len__", "__str__", "size", "dim", "is_complex", "numel",
     "is_floating_point", "stride", "is_contiguous", "data_ptr", "untyped_storage", "element_size", "get_device",
     "storage_offset", "is_nonzero", "__hash__", "is_inference", "set_grad_enabled", "is_storage", "ndimension",
     "__deepcopy__", "__reduce_ex__", "is_tensor", "_is_view", "is_pinned", "__contains__", "is_set_to", "nelement",

@@ -194,6 +194,14 @@ class Tracker:
             self.emitter.emit_assignment(variable, self.name_of(tensor) or "", self.hold(args[1]), source, place)
             self.faults.assigned.add(variable)
 
+    def became_leaf(self, tensor: Any) -> None:
+        """``h.requires_grad_()`` on a result that has no history: from here on it is a leaf with its value."""
+        known = self.objects.get(id(tensor))
+        if known is not None and known[0]() is tensor and known[3] is not None and tensor.is_leaf:
+            value, name = self.hold(tensor, alone=True), self.name_of(tensor) or ""
+            if tensor.requires_grad:
+                self.emitter.emit_assignment(self.variable(tensor), name, value, known[2], self.emitter.place_now())
+
     def grad_mode(self, on: bool, place: Place | None) -> None:
         """`torch.no_grad` is what a paused tape is."""
         if on != self.listening:

@@ -85,6 +85,12 @@ def norm_at_zero(w):
     return jnp.sqrt(jnp.sum(w * w)) * 0.0  # here
 
 
+@fault("not_finite", "sqrt", jnp.array([[3.0, 4.0], [1.0, 0.0], [0.0, 0.0]]))
+def length_of_a_row_of_zeros(w):  # jax-ml/jax #5798; #347 is the masked branch above
+    squares = jnp.sum(w * w, axis=1)
+    return jnp.sum(jnp.where(squares > 0, jnp.sqrt(squares), 0.0))  # here
+
+
 @fault("not_finite", "mul", jnp.array([1.0, 0.0]))
 def log_of_zero(w):
     return jnp.sum(jnp.where(w > 0, w * jnp.log(w), 0.0))  # here
