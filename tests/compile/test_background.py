@@ -58,6 +58,23 @@ def run(code: str, *, rc: int = 0, **environment: str) -> Any:
     return {**json.loads(done.stdout.splitlines()[-1]), "errors": done.stderr}
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not tie a process to a core")
+@pytest.mark.parametrize(("environment", "expected"), [(None, True), ("background", False), ("wait", True)])
+def test_on_a_single_core_calls_wait_unless_the_environment_says_otherwise(
+    environment: str | None, expected: bool
+) -> None:
+    code = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+from autodiff_lab.kernels.base import compiler
+print(compiler.waits())
+"""
+    surroundings = {name: value for name, value in os.environ.items() if name != "AUTODIFF_LAB_COMPILE"}
+    surroundings |= {} if environment is None else {"AUTODIFF_LAB_COMPILE": environment}
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(expected)
+
+
 @needs_numba
 def test_calls_are_answered_eagerly_until_the_program_is_ready(tmp_path: Path) -> None:
     said = run(

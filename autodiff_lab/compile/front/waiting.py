@@ -36,7 +36,7 @@ _LOG = logging.getLogger("autodiff_lab")
 
 def in_background() -> bool:
     """Return whether calls go on while a program is compiled; not if every choice is fixed."""
-    return not compiler.WAITS and IN_USE["mode"] == "auto" and numba_is_there() and not compiler.ending()
+    return not compiler.waits() and IN_USE["mode"] == "auto" and numba_is_there() and not compiler.ending()
 
 
 class Waiting:

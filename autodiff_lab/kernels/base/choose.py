@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from autodiff_lab.kernels.base.compiler import COMPILING, WAITS, NotYet, ask, wish, wishes
+from autodiff_lab.kernels.base.compiler import COMPILING, NotYet, ask, waits, wish, wishes
 from autodiff_lab.kernels.base.likes import Like, signature
 
 FAMILIES = "autodiff_lab.kernels"
@@ -113,7 +113,7 @@ class Chosen:
 
     def _find_out(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
         """Have the override compiled and measured in a process of its own, and decide by what comes back."""
-        if not WAITS:
+        if not waits():
             import_module("autodiff_lab.kernels.base.elsewhere").have_made([self._wish(dtype, given, params)])
         self._decide(key, dtype, given, params, work)
 

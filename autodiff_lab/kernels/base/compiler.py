@@ -24,11 +24,21 @@ from typing import Any
 WAYS = ("background", "wait")
 WORK, REST = 0.001, 3.0
 """Seconds that the background works before it rests, and how many times as long it rests."""
-_way = os.environ.get("AUTODIFF_LAB_COMPILE", "background")
-if _way not in WAYS:
+_way = os.environ.get("AUTODIFF_LAB_COMPILE")
+if _way not in (None, *WAYS):
     raise ValueError(f"AUTODIFF_LAB_COMPILE={_way!r} is unknown. Try one of {WAYS}.")
-WAITS = _way == "wait"
-"""Whether calls wait for the compiler instead of being answered without it; the environment decides."""
+
+
+def waits() -> bool:
+    """Return whether calls wait for the compiler instead of being answered without it.
+
+    The environment decides.  Where it says nothing, calls wait in a process that may use one core only: another process
+    would compile there at the expense of the calls that it is meant to spare, and take many times as long.
+    """
+    if _way is not None:
+        return _way == "wait"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return cores == 1
 
 
 class NotYet(Exception):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
-from autodiff_lab.kernels.base.compiler import COMPILING, WAITS, ask
+from autodiff_lab.kernels.base.compiler import COMPILING, ask, waits
 from autodiff_lab.kernels.base.threads import spread
 
 FEW = 64
@@ -113,7 +113,7 @@ class Elementwise:
 
     def _find_out(self, kinds: str) -> None:
         """Prepare a loop in the background; another process compiles it."""
-        if not WAITS:
+        if not waits():
             with suppress(Exception):  # `prepare` meets it again
                 import_module("autodiff_lab.kernels.base.elsewhere").made(lambda: self._compiled(kinds))
         self.prepare(kinds)
