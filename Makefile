@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel clean
+.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -159,6 +159,9 @@ screenshots: env ## Photograph every widget and lesson, light and dark, into tes
 
 wheel: $(PACKAGES_STAMP) ## Build the wheel and the source archive into dist/.
 	$(BIN)/python -m build --outdir dist .
+
+site-lite: $(PACKAGES_STAMP) ## Build the lessons as a JupyterLite site in build/site-lite, to be served as static files.
+	$(BIN)/python -m tests.tab.lite_site
 
 clean: ## Remove what the chores made, .venv included.
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis tests/javascript/node_modules tests/browser/screenshots

@@ -39,3 +39,4 @@ def test_a_lesson_opens_with_its_title_and_asks_for_the_plain_python_kernel(path
     assert notebook.cells[0].cell_type == "markdown"
     assert notebook.cells[0].source.startswith("# ")
     assert notebook.metadata.kernelspec.name == "python3"
+    assert notebook.metadata.language_info.file_extension == ".py", "nbconvert names scripts by it"
