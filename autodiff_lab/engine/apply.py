@@ -88,7 +88,7 @@ def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tup
     if keeps == "output and input 1":
         ins = (_hollow(ins[0]), ins[1])
     elif keeps != "inputs":
-        ins = tuple([_hollow(t) if t._held.nbytes >= LEAN_BYTES else t for t in ins])
+        ins = tuple([_hollow(t) for t in ins])
     return op, out, ins, params, need
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,17 @@ def reference(name: str, x: np.ndarray) -> np.ndarray:
     """Return what the functions of the exercise compute, in NumPy."""
     total = x.sum()
     return {"limited": x / total if total > 10.0 else x, "centred": x - x.mean()}[name]
+
+
+@contextmanager
+def _without_the_reason() -> Iterator[None]:
+    """Keep back what a function says when it runs eagerly: to ask for that is a part of the exercise."""
+    log = logging.getLogger("autodiff_lab")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 @checked
@@ -55,7 +68,8 @@ def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
     before = function.fallbacks
     for high in (0.5, 50.0, 0.5, 50.0):
         x = rng.uniform(0.1, high, 8).astype(np.float32)
-        found = attempt(function, lab.constant(x))
+        with _without_the_reason():
+            found = attempt(function, lab.constant(x))
         if not isinstance(found, lab.Tensor):
             raise stop("RAISES", f"A tensor was expected, but this is a {type(found).__name__}.")
         if not np.allclose(found.numpy(), reference(name, x), rtol=1e-5):
