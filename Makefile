@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite clean
+.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -162,6 +162,12 @@ wheel: $(PACKAGES_STAMP) ## Build the wheel and the source archive into dist/.
 
 site-lite: $(PACKAGES_STAMP) ## Build the lessons as a JupyterLite site in build/site-lite, to be served as static files.
 	$(BIN)/python -m tests.tab.lite_site
+
+test-front-ends: env ## Open JupyterLab, Notebook 7, Voila and marimo with the wheel in a browser; nbconvert to pages, slides, scripts.
+	$(BIN)/python -m tests.front_ends $(TEST_ARGS)
+
+test-pythons: $(PACKAGES_STAMP) ## Test a part in every Python from 3.11 on, and with the lowest versions allowed.
+	$(BIN)/python -m tests.pythons
 
 clean: ## Remove what the chores made, .venv included.
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis tests/javascript/node_modules tests/browser/screenshots

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from tests.fresh import environment, run, wheel
 from tests.tree import ROOT
 
 ENVIRONMENT, SITE = ROOT / "build" / "lite-env", ROOT / "build" / "site-lite"
@@ -35,28 +34,9 @@ LEFT_OUT = {"15": "its simulated GPU takes threads, which a browser tab does not
 INSTALL = "%pip install -q autodiff-lab anywidget ipywidgets latex2mathml matplotlib"
 
 
-def run(*command: str | Path, folder: Path = ROOT) -> str:
-    """Run a command in `folder` and return what it printed; end with its output if it fails."""
-    done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def tools() -> Path:
-    """Return the folder of the tools' commands; they are installed if they are not there."""
-    commands, stamp = ENVIRONMENT / "bin", ENVIRONMENT / "tools.txt"
-    wanted = "\n".join(TOOLS)
-    if not stamp.exists() or stamp.read_text("utf-8") != wanted:
-        venv.create(ENVIRONMENT, with_pip=True, clear=True)
-        run(commands / "python", "-m", "pip", "install", "--quiet", *TOOLS)
-        stamp.write_text(wanted, "utf-8")
-    return commands
-
-
 def wheels(folder: Path, commands: Path) -> list[Path]:
     """Build the package's wheel and fetch the others."""
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT)
+    wheel(folder)
     fetch = ("download", "--quiet", "--no-deps", "--only-binary=:all:", "--platform=any", "--abi=none")
     run(commands / "python", "-m", "pip", *fetch, "--dest", folder, *PURE)
     return sorted(folder.glob("*.whl"))
@@ -91,11 +71,11 @@ def checked(names: list[str]) -> list[str]:
 
 def main() -> int:
     """Build the site, check it, and say what it needs and how to look at it."""
-    commands, work = tools(), ROOT / "build" / "lite-work"
+    commands, work = environment(ENVIRONMENT, TOOLS), ROOT / "build" / "lite-work"
     shutil.rmtree(work, ignore_errors=True)
     shutil.rmtree(SITE, ignore_errors=True)
     names = lessons(work / "lessons")
-    given = [f"--piplite-wheels={wheel}" for wheel in wheels(work / "wheels", commands)]
+    given = [f"--piplite-wheels={path}" for path in wheels(work / "wheels", commands)]
     run(commands / "jupyter", "lite", "build", f"--lite-dir={work}", f"--contents={work / 'lessons'}", *given,
         f"--output-dir={SITE}", folder=work)  # fmt: skip  # it leaves a database where it runs
     if missing := checked(names):
