@@ -41,7 +41,8 @@ class Checkpoint:
     >>> import autodiff_lab as lab
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> layer = lab.layers.Dense(1, kernel_initializer="ones", input_shape=(2,))
+    >>> layer = lab.layers.Dense(1, kernel_initializer="ones")
+    >>> _ = layer(lab.constant([[0.0, 0.0]]))
     >>> path = lab.train.Checkpoint(layer=layer).save(folder / "ckpt")
 
     The values arrive in objects of the same structure, also where their variables do not exist yet:

@@ -75,5 +75,5 @@ def is_about_what_is_hidden(path: Path) -> bool:
         return True
     if path.parent != PACKAGE or path.suffix != ".py":
         return any(path.is_relative_to(folder) for folder in APART)
-    names = names_in(path)
+    names = {name: home for name, home in names_in(path).items() if not home.startswith("autodiff_lab.absent.")}
     return bool(names) and all(home.startswith("autodiff_lab.extras.") for home in names.values())

@@ -21,7 +21,6 @@ import numpy as np
 from autodiff_lab.compile.front.entry import Compiled
 from autodiff_lab.engine.convert import convert_to_tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.extras.tensor_spec import TensorSpec
 from autodiff_lab.kernels.base import compiler
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
 
@@ -145,7 +144,9 @@ def example_of(value: Any) -> Any:
     InvalidArgumentError
         If a length is open.
     """
-    if not isinstance(value, TensorSpec):
+    # Only who has one has imported its module, which is not part of the core.
+    specs = sys.modules.get("autodiff_lab.extras.tensor_spec")
+    if specs is None or not isinstance(value, specs.TensorSpec):
         return value
     if not value.shape.is_fully_defined():
         raise InvalidArgumentError(f"compile: {value} has an open length. Give every length, or a tensor.")
