@@ -21,7 +21,8 @@ class OpTable:
         Names of the framework by the op of autodiff_lab that behaves the same.
     entries : mapping of str to tuple
         For ops that are like none: symbol, formula, one formula of the local derivative for each input, a sentence
-        that completes "this op ...", and whether the op works elementwise.
+        that completes "this op ...", and whether the op works elementwise. The entry of ``"compiled"`` is also that of
+        ``"compiled: step"``, with the longer name as its symbol.
     calls : mapping of str to iterable of str
         Further names by which programs call an op.
 
@@ -32,8 +33,8 @@ class OpTable:
     >>> told = table.describe("mul")
     >>> told.op, told.like, told.elementwise
     ('mul', 'multiply', True)
-    >>> table.describe("relu3").latex, table.describe("unheard of").symbol
-    ('{0}_+^3', 'unheard of')
+    >>> table.describe("relu3").latex, table.describe("relu3: inner").symbol, table.describe("unheard of").symbol
+    ('{0}_+^3', 'relu3: inner', 'unheard of')
     """
 
     def __init__(
@@ -54,8 +55,10 @@ class OpTable:
 
     def _describe(self, op: str, differentiable: bool) -> OpDescribed:
         like, calls = self.like.get(op, ""), tuple(self.calls.get(op, ()))
-        if op in self.entries:
-            symbol, latex, slopes, sentence, elementwise = self.entries[op]
+        kind = op.partition(": ")[0]
+        if kind in self.entries:
+            symbol, latex, slopes, sentence, elementwise = self.entries[kind]
+            symbol = symbol if kind == op else op
             return OpDescribed(op, symbol, latex, slopes, sentence, elementwise, differentiable, like, calls)
         if like in REGISTRY:
             _, symbol, latex, slopes, sentence, elementwise, _ = REGISTRY[like].describe()

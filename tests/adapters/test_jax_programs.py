@@ -82,3 +82,27 @@ def test_names_lines_and_scopes() -> None:
     assert any(t.name == "params['qkv']" for t in recording.tensors.values())
     assert any("attention" in a.scope for a in recording.forward)
     assert any("jax.nn.softmax" in recording.line(a.place) for a in recording.forward)
+
+
+def test_jitted_functions_are_gone_into_or_are_one_op_each() -> None:
+    function, args, *_ = PROGRAMS["jitted"]
+    inside, value, gradient = record(function, *args, policy=everything)
+    assert {"power", "power (2)"} <= {a.scope for a in inside.forward}
+    recording, same, also = record(function, *args, inside_jit=False, policy=everything)
+    assert [a.op for a in recording.forward] == ["jitted: power", "jitted: power", "mul"]
+    told = recording.ops["jitted: power"]
+    assert (told.symbol, told.sentence) == (
+        "jitted: power",
+        "runs a function under jax.jit; its inside is not recorded",
+    )
+    assert close(same, value)
+    assert close(also, gradient)
+    assert close(also, jax.grad(function)(*args))
+    right, all_, wrong = share_sums(recording)
+    assert right == all_ >= 2, wrong
+    assert recording.explain(recording.sweeps[0].targets[0], "x").cause == "connected"
+
+
+def test_library_functions_under_jit_are_gone_into_either_way() -> None:
+    recording, _, _ = record(lambda x: jax.numpy.sum(jax.nn.relu(x)), jax.numpy.ones(3), inside_jit=False)
+    assert not [a.op for a in recording.forward if "jitted" in a.op]

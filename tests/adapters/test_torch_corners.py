@@ -47,16 +47,6 @@ def test_functional_jacobian_and_batched_gradients() -> None:
     assert recording.to_text()
 
 
-def test_a_compiled_function_is_recorded_without_harm() -> None:
-    a, b = leaf(3), leaf(3)
-    compiled = torch.compile(lambda t: torch.tanh(t * 2) + t, backend="eager")
-    compiled(b).sum().backward()
-    with record() as recording:
-        compiled(a).sum().backward()
-    assert torch.equal(a.grad, b.grad)
-    assert recording.sweeps[0].results[0] is not None
-
-
 def test_sparse_meta_and_subclassed_tensors() -> None:
     table, a = nn.Embedding(5, 2, sparse=True), leaf(3)
 

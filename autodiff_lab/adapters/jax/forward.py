@@ -22,7 +22,7 @@ from autodiff_lab.adapters.emitter import Emitter
 from autodiff_lab.adapters.held import HeldValue
 from autodiff_lab.adapters.jax.backward import sweep
 from autodiff_lab.adapters.jax.rules import Rules, alone, hashable, is_float, listed
-from autodiff_lab.adapters.jax.table import INLINE, LIKE, ORDER, SHOWN, STEPS, TABLE
+from autodiff_lab.adapters.jax.table import INLINE, JITTED, LIKE, ORDER, SHOWN, STEPS, TABLE
 from autodiff_lab.events import Place, fresh_id
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.recorder import BUDGET
@@ -68,6 +68,7 @@ def record(
     wrt: int | tuple[int, ...] = 0,
     order: int = 1,
     has_aux: bool = False,
+    inside_jit: bool = True,
     title: str = "",
     whole: int = WHOLE,
     policy: Policy | None = None,
@@ -87,6 +88,9 @@ def record(
         2 also differentiates the sum of the gradient's elements, with respect to the same arguments.
     has_aux : bool
         As for `jax.grad`.
+    inside_jit : bool
+        Whether functions under `jax.jit` are recorded equation by equation, each as a scope. With False a call of one
+        is a single op, ``jitted: name``; JAX's own functions are gone into either way.
     title : str
         The heading of pictures.
     whole, policy, budget : optional
@@ -113,14 +117,14 @@ def record(
         "jax", title=title, table=TABLE, folders=FOLDERS, whole=whole, policy=policy, budget=budget,
     )  # fmt: skip
     chosen = (wrt,) if isinstance(wrt, int) else tuple(wrt)
-    return Runner(emitter, order).record(function, args, chosen, isinstance(wrt, int), has_aux)
+    return Runner(emitter, order, inside_jit).record(function, args, chosen, isinstance(wrt, int), has_aux)
 
 
 class Runner:
     """Runs equations and tells of them."""
 
-    def __init__(self, emitter: Emitter, order: int) -> None:
-        self.emitter, self.order = emitter, order
+    def __init__(self, emitter: Emitter, order: int, inside_jit: bool) -> None:
+        self.emitter, self.order, self.inside_jit = emitter, order, inside_jit
         self.entries: list[Entry] = []
         self.rules = Rules()
         self.scopes: dict[str, int] = {}
@@ -189,6 +193,8 @@ class Runner:
     def equation(self, eqn: Any, ins: list[Value], scope: str, place: Place | None, cause: int | None) -> list[Value]:
         """Run one equation, or those that it stands for."""
         name, params = eqn.primitive.name, eqn.params
+        if name in JITTED and not self.inside_jit and cause is None and not is_of_jax(params["jaxpr"].jaxpr):
+            name = f"jitted: {str(params['name']).strip('_<>')}"
         if name in INLINE:
             return self._inlined(name, params, ins, scope, place, cause)
         if name == "cond":

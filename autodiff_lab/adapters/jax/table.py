@@ -30,6 +30,7 @@ ENTRIES: dict[str, tuple[str, str, tuple[str, ...], str, bool]] = {
     "while": ("while", r"\operatorname{{while}}({0})", (), "runs a loop", False),
     "sort": ("sort", r"\operatorname{{sort}}({0})", (r"\operatorname{{sort}}^{{-1}}",), "sorts {0}", False),
     "split": ("split", r"\operatorname{{split}}({0})", ("1",), "cuts {0} into parts", False),
+    "jitted": ("jitted", "", (), "runs a function under jax.jit; its inside is not recorded", False),
 }  # fmt: skip
 
 CALLS = {
@@ -45,6 +46,8 @@ ORDER = {"select_n": (0, 2, 1), "clamp": (1, 0, 2)}
 """For each input of a formula its place among the primitive's: `select_n` takes first what is chosen by False."""
 INLINE = {"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_lin"}
 """Primitives that are gone into."""
+JITTED = {"jit", "pjit"}
+"""Those of them that are calls of functions under `jax.jit`."""
 SHOWN = {
     "axes", "axis", "shape", "dimensions", "permutation", "dimension_numbers", "new_dtype", "y", "limit_indices",
     "start_indices", "padding_config", "window_strides", "padding",

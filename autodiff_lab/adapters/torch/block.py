@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from torch.nn.modules import module as torch_module
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 
 from autodiff_lab.adapters.torch.backward import Backward
+from autodiff_lab.adapters.torch.modules import Modules
 from autodiff_lab.adapters.torch.table import ATTRIBUTES, EXITS, IN_PLACE_OPERATORS, LOOKS, WRITES
 from autodiff_lab.adapters.torch.tracker import Tracker
 from autodiff_lab.events import SCOPE
@@ -35,6 +35,7 @@ MANY = 500
 _getframe = sys._getframe
 _grad_on = torch.is_grad_enabled
 _scope = SCOPE.get
+_compiling = torch.compiler.is_dynamo_compiling
 
 
 class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `with record() as recording:`
@@ -62,8 +63,11 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
     Notes
     -----
     The numbers of the program are the same with and without the block. A large value that is written to between the end
-    of the block and the first use of the recording is shown as unknown. Other threads are not recorded; a function of
-    `torch.compile` is one op.
+    of the block and the first use of the recording is shown as unknown. Other threads are not recorded.
+
+    What `torch.compile` or TorchScript made runs as it does without the block, and is one op: a module has its name,
+    its arguments and its parameters; a function is recorded as ``compiled`` or ``scripted`` with the inputs that need a
+    gradient, and without a gradient its result has no op. `torch.compile` compiles once more for the first block.
     """
 
     def __init__(
@@ -84,10 +88,9 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
 
     def __enter__(self) -> Recording:
         tracker = self.tracker
-        self.handles = [
-            torch_module.register_module_forward_pre_hook(tracker.scopes.enter_module),
-            torch_module.register_module_forward_hook(tracker.scopes.leave_module, always_call=True),
-        ]
+        self.modules = Modules(tracker)
+        self.modules.open()
+        self.handles: list[Any] = []
         recording = tracker.emitter.start()
         super().__enter__()
         return recording
@@ -96,6 +99,7 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         super().__exit__(kind, error, traceback)
+        self.modules.close()
         for handle in self.handles:
             handle.remove()
         tracker = self.tracker
@@ -117,6 +121,8 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
     # ------------------------------------------------------------ what is heard
 
     def __torch_function__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        if _compiling():  # a constant where torch.compile traces: its graph is the same as without the block
+            return func(*args, **kwargs) if kwargs else func(*args)
         try:
             kind = KINDS[func]
         except KeyError:
@@ -180,7 +186,7 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
         if what == "exit":
             tracker.safely(tracker.left, args, name)
         elif what == "scope":
-            if len(self.handles) == 2 and args and str(args[0]).startswith("Optimizer.step"):
+            if not self.handles and args and str(args[0]).startswith("Optimizer.step"):
                 self.handles.append(register_optimizer_step_post_hook(tracker.faults.stepped))
             tracker.safely(tracker.scopes.profiled, name, args)
         elif what == "retain_grad":

@@ -21,7 +21,7 @@ class Scopes:
     def enter_module(self, module: Any, args: Any) -> None:
         """A module is called: a scope of its own, numbered if it is called again."""
         if not self._modules:
-            self._look_into(module)
+            self.look_into(module)
         outer, scope = self._modules[-1] if self._modules else ("", "")
         path = self.names.get(id(module), "") if self._modules else ""
         own = path.removeprefix(f"{outer}." if outer else "").replace(".", "/") or type(module).__name__
@@ -45,14 +45,20 @@ class Scopes:
             self._blocks.pop()
         self._update()
 
-    def _look_into(self, module: Any) -> None:
+    def look_into(self, module: Any) -> None:
+        """Learn the paths of what is in a module."""
         known = self._roots.get(id(module))
         if known is None or known() is not module:
             self._roots[id(module)] = weakref.ref(module)
             self.names |= {id(part): path for path, part in module.named_modules()}
-            self.names |= {id(parameter): path for path, parameter in module.named_parameters()}
-            self.names |= {id(buffer): path for path, buffer in module.named_buffers()}
+            self.names |= {id(parameter): _plain(path) for path, parameter in module.named_parameters()}
+            self.names |= {id(buffer): _plain(path) for path, buffer in module.named_buffers()}
 
     def _update(self) -> None:
         inner = self._modules[-1][1] if self._modules else ""
         self.path = "/".join(filter(None, (*self._blocks, inner)))
+
+
+def _plain(path: str) -> str:
+    """Return the path of a parameter without the wrapper that `torch.compile` puts around a module."""
+    return path.replace("_orig_mod.", "")

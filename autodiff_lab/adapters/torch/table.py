@@ -95,8 +95,13 @@ ENTRIES: dict[str, tuple[str, str, tuple[str, ...], str, bool]] = {
     "split": ("split", r"\operatorname{{split}}({0})", ("1",), "cuts {0} into parts", False),
     "chunk": ("split", r"\operatorname{{split}}({0})", ("1",), "cuts {0} into parts", False),
     "unbind": ("split", r"\operatorname{{split}}({0})", ("1",), "cuts {0} into parts", False),
+    "compiled": ("compiled", "", (), "runs code that torch.compile made; its inside is not recorded", False),
+    "scripted": ("scripted", "", (), "runs code of TorchScript; its inside is not recorded", False),
 }  # fmt: skip
 """Symbol, formula, local derivatives, sentence, elementwise."""
+
+NODES = {"ToCopy": "to", "T": "t", "CompiledFunction": "compiled", "DifferentiableGraph": "scripted"}
+"""What autograd's nodes are called as ops, where that is not their own name."""
 
 CALLS = {
     "sub": ("subtract",), "mul": ("multiply",), "div": ("divide", "true_divide"), "neg": ("negative",),

@@ -19,7 +19,7 @@ from autodiff_lab.adapters.emitter import Emitter
 from autodiff_lab.adapters.torch.calls import App, Call, CallTable
 from autodiff_lab.adapters.torch.faults import Faults
 from autodiff_lab.adapters.torch.scopes import Scopes
-from autodiff_lab.adapters.torch.table import TABLE, WRITES
+from autodiff_lab.adapters.torch.table import NODES, TABLE, WRITES
 from autodiff_lab.adapters.torch.values import (
     LARGEST_LOCAL,
     SMALL,
@@ -34,6 +34,7 @@ from autodiff_lab.events import Place, fresh_id
 
 KEY = "autodiff_lab"
 FOLDERS = tuple(str(Path(file).parent) + os.sep for file in (torch.__file__, np.__file__, Path(__file__).parent.parent))
+FOLDERS += ("<eval_with_key>",)  # the graphs of torch.fx
 OURS: dict[str, bool] = {}
 """Which files are not the user's, as far as they were asked for."""
 Row = tuple[Any, tuple[Any, ...], Any, Any, "Place | None", str, bool]
@@ -79,7 +80,7 @@ class Tracker:
         self.scope = ""
         self.by_memory: dict[int, list[TensorValue]] = {}
         self.indexed = 0
-        self.listening, self.new_turn = True, True
+        self.listening, self.new_turn, self.muted = True, True, False
         self.error: Exception | None = None
         self.cause: int | None = None
 
@@ -123,7 +124,7 @@ class Tracker:
 
     def flush(self) -> None:
         """Work off the calls that were heard."""
-        rows = self.rows[:]
+        rows = [] if self.muted else self.rows[:]
         self.rows.clear()
         for row in rows:
             self.scope = row[5]
@@ -143,6 +144,10 @@ class Tracker:
         return out
 
     def _before(self, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+        if self.muted:
+            for tensor in tensors_in((args, kwargs)):
+                self.settle(tensor)
+            return None
         self.flush()
         place = self.emitter.place_now()
         tensors = list(tensors_in((args, kwargs)))
@@ -163,7 +168,8 @@ class Tracker:
 
     def failed(self, func: Any, args: Any, kwargs: Any, error: Exception) -> None:
         """A function raised."""
-        self.safely(self._failed, func, args, kwargs or {}, error)
+        if not self.muted:
+            self.safely(self._failed, func, args, kwargs or {}, error)
 
     def _failed(self, func: Any, args: Any, kwargs: Any, error: Exception) -> None:
         self.flush()
@@ -173,7 +179,7 @@ class Tracker:
 
     def left(self, args: tuple[Any, ...], how: str) -> None:
         """A value left PyTorch."""
-        if args and isinstance(args[0], torch.Tensor):
+        if args and isinstance(args[0], torch.Tensor) and not self.muted:
             self.flush()
             place = self.emitter.place_now()
             self.emitter.emit_exit(self.key(args[0], place), how, place)
@@ -290,11 +296,11 @@ class Tracker:
     def adopt(self, tensor: Any, node: Any, place: Place | None) -> int:
         """Add history that was not recorded, as ops named after their nodes.
 
-        Graphs from before the block, functions of `torch.autograd.Function`, views of what was written into.
+        Graphs from before the block, functions of `torch.autograd.Function` and `torch.compile`, views of written ones.
         """
         for at in self._unclaimed_behind(node):
             name = at.name().split("::")[-1].rstrip("0123456789").removesuffix("Backward")
-            op = {"ToCopy": "to", "T": "t"}.get(name, name if not _is_plain(at) else name[:1].lower() + name[1:])
+            op = NODES.get(name) or (name[:1].lower() + name[1:] if _is_plain(at) else name)
             inputs = [self.behind(n, nr, place) for n, nr in at.next_functions if n is not None]
             mine = at is node
             values: list[Any] = [Unknown() for _ in range(tensor.output_nr + 1 if mine else 1)]
