@@ -7,7 +7,15 @@ from autodiff_lab.layers.activation_layers import ELU, LeakyReLU, PReLU, ReLU, S
 from autodiff_lab.layers.attention import MultiHeadAttention
 from autodiff_lab.layers.convolution import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
 from autodiff_lab.layers.core import Activation, ActivationDiscarding, Dense, Flatten, Lambda, Reshape
-from autodiff_lab.layers.dropout import Dropout
+from autodiff_lab.layers.dropout import (
+    AlphaDropout,
+    Dropout,
+    GaussianDropout,
+    GaussianNoise,
+    SpatialDropout1D,
+    SpatialDropout2D,
+    SpatialDropout3D,
+)
 from autodiff_lab.layers.embedding import Embedding
 from autodiff_lab.layers.group_normalization import GroupNormalization, RMSNormalization, UnitNormalization
 from autodiff_lab.layers.inputs import Input, InputLayer
@@ -46,16 +54,17 @@ from autodiff_lab.layers.sequential import Sequential, sequenced
 from autodiff_lab.layers.wrappers import Bidirectional, TimeDistributed
 
 __all__ = [
-    "ELU", "GRU", "LSTM", "Activation", "ActivationDiscarding", "Add", "Average", "AveragePooling1D",
-    "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Bidirectional", "Concatenate", "Conv1D",
-    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Cropping1D", "Cropping2D", "Dense",
-    "DepthwiseConv2D", "Dot", "Dropout", "Embedding", "Flatten", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
-    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GroupNormalization", "Input", "InputLayer", "Lambda", "Layer",
-    "LayerNormalization", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D", "MaxPooling2D",
-    "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute",
-    "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D", "Sequential", "SimpleRNN",
-    "Softmax", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D", "ZeroPadding1D",
-    "ZeroPadding2D", "sequenced",
+    "ELU", "GRU", "LSTM", "Activation", "ActivationDiscarding", "Add", "AlphaDropout", "Average",
+    "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Bidirectional",
+    "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
+    "Cropping1D", "Cropping2D", "Dense", "DepthwiseConv2D", "Dot", "Dropout", "Embedding", "Flatten",
+    "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D", "GroupNormalization", "Input", "InputLayer", "Lambda", "Layer", "LayerNormalization",
+    "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "Maximum",
+    "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization", "ReLU",
+    "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D", "Sequential", "SimpleRNN", "Softmax",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Subtract", "TimeDistributed", "UnitNormalization",
+    "UpSampling1D", "UpSampling2D", "ZeroPadding1D", "ZeroPadding2D", "sequenced",
 ]
 
 if not TYPE_CHECKING:  # a checker reports every name that is missing

@@ -14,7 +14,7 @@ from autodiff_lab.engine.convert import alone, contains_tensor, convert, convert
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import ShapeMismatch, UnimplementedError
 from autodiff_lab.ops.array.casting import cast
 
 TRAINING: ContextVar[Any] = ContextVar("training", default=None)
@@ -126,6 +126,29 @@ def needs_axes(name: str, shape: Any, form: str) -> None:
     if shape[-1] is None:
         raise ShapeMismatch(
             f"{name}: the last axis needs a length, got shape {tuple(shape)}. Try x.to_tensor() if the input is ragged."
+        )
+
+
+def channels_last(cls: type, data_format: str | None, rank: int = 2) -> None:
+    """Check the `data_format` of a layer for images or other grids of `rank` axes.
+
+    Raises
+    ------
+    UnimplementedError
+        If channels are not the last axis.
+
+    Examples
+    --------
+    >>> channels_last(object, "channels_first")
+    Traceback (most recent call last):
+        ...
+    autodiff_lab.errors.UnimplementedError: object: data_format 'channels_first': only channels last is supported...
+    """
+    if data_format not in (None, "channels_last"):
+        order = (*range(2, rank + 2), 1)
+        raise UnimplementedError(
+            f"{cls.__name__}: data_format {data_format!r}: only channels last is supported. Try "
+            f"lab.layers.Permute({order}) once, before the first layer that sees the channels."
         )
 
 

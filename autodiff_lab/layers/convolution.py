@@ -8,7 +8,7 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
-from autodiff_lab.layers.calling import needs_axes
+from autodiff_lab.layers.calling import channels_last, needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, conv_transpose, sizes
 
@@ -18,8 +18,7 @@ def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
     known = ("VALID", "SAME", "CAUSAL") if cls is Conv1D else ("VALID", "SAME")
     if str(padding).upper() not in known:
         raise InvalidArgumentError(f"{cls.__name__}: unknown padding {padding!r}. Try 'same'.")
-    if data_format not in (None, "channels_last"):
-        raise UnimplementedError(f"{cls.__name__}: data_format {data_format!r}: only channels last is supported.")
+    channels_last(cls, data_format, getattr(cls, "rank", 2))
     return str(padding).upper()
 
 

@@ -11,7 +11,7 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.layers.calling import needs_axes
+from autodiff_lab.layers.calling import channels_last, needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.linalg.products import matmul
@@ -86,6 +86,10 @@ class Flatten(Layer):
     """
 
     several = False
+
+    def __init__(self, data_format: str | None = None, name: str | None = None, **more: Any) -> None:
+        super().__init__(name, **more)
+        channels_last(type(self), data_format)
 
     def call(self, x: Any) -> Tensor:
         needs_axes(self.name, x.shape, "(b, *s)")

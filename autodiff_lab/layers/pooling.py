@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.layers.calling import channels_last
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.reductions import reduce_max, reduce_mean
@@ -21,11 +22,12 @@ class _Pooling(Layer):
     largest = True
 
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: str = "valid",
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 data_format: str | None = None, name: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.pool_size = sizes(pool_size, self.rank, f"{type(self).__name__}: pool_size")
         self.strides = None if strides is None else sizes(strides, self.rank, f"{type(self).__name__}: strides")
         self.padding = padding.upper()
+        channels_last(type(self), data_format, self.rank)
 
     def call(self, x: Any) -> Tensor:
         if x.ndim != self.rank + 2:
@@ -128,8 +130,10 @@ class _GlobalPooling(Layer):
     rank = 0
     largest = False
 
-    def __init__(self, keepdims: bool = False, name: str | None = None, **more: Any) -> None:
+    def __init__(self, data_format: str | None = None, keepdims: bool = False, name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
+        channels_last(type(self), data_format, self.rank)
         self.keepdims = keepdims
 
     def call(self, x: Any) -> Tensor:

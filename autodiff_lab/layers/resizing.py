@@ -6,6 +6,7 @@ from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.layers.calling import channels_last
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape, transpose
@@ -33,8 +34,10 @@ class _Padding(Layer):
     several = False
     rank = 0
 
-    def __init__(self, padding: Any = 1, name: str | None = None, **more: Any) -> None:
+    def __init__(self, padding: Any = 1, data_format: str | None = None, name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
+        channels_last(type(self), data_format, self.rank)
         self.padding = _pairs(padding, self.rank, type(self).__name__)
 
     def call(self, x: Any) -> Tensor:
@@ -74,8 +77,10 @@ class _Cropping(Layer):
     several = False
     rank = 0
 
-    def __init__(self, cropping: Any = None, name: str | None = None, **more: Any) -> None:
+    def __init__(self, cropping: Any = None, data_format: str | None = None, name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
+        channels_last(type(self), data_format, self.rank)
         cropping = int(self.rank == 1) if cropping is None else cropping  # Keras's defaults, which differ by rank
         self.cropping = _pairs(cropping, self.rank, type(self).__name__)
 
@@ -119,8 +124,10 @@ class _Repeating(Layer):
     several = False
     rank = 0
 
-    def __init__(self, size: Any = 2, name: str | None = None, **more: Any) -> None:
+    def __init__(self, size: Any = 2, data_format: str | None = None, name: str | None = None,
+                 **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
+        channels_last(type(self), data_format, self.rank)
         self.size = (size,) * self.rank if isinstance(size, int) else tuple(int(n) for n in size)
         if len(self.size) != self.rank or min(self.size) < 1:
             raise InvalidArgumentError(f"{type(self).__name__}: {size!r} is not a positive number for each axis.")

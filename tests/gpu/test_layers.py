@@ -88,6 +88,15 @@ TABLE: dict[str, tuple[Callable[[], Any], tuple[tuple[int, ...], ...]]] = {
     "ZeroPadding2D": (layers.ZeroPadding2D, (IMAGE,)),
 }
 
+NOISY: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
+    "AlphaDropout": (lambda: layers.AlphaDropout(0.5, seed=1), LINE),
+    "GaussianDropout": (lambda: layers.GaussianDropout(0.5, seed=1), LINE),
+    "GaussianNoise": (lambda: layers.GaussianNoise(0.5, seed=1), LINE),
+    "SpatialDropout1D": (lambda: layers.SpatialDropout1D(0.5, 1), ROW),
+    "SpatialDropout2D": (lambda: layers.SpatialDropout2D(0.5, seed=1), IMAGE),
+    "SpatialDropout3D": (lambda: layers.SpatialDropout3D(0.5, seed=1), VOLUME),
+}
+
 
 def slopes(device: str, make: Callable[[], Any], shapes: tuple[tuple[int, ...], ...], weights: list[Any]) -> list[Any]:
     """Output, and slopes of it by the inputs and the weights."""
@@ -121,11 +130,31 @@ def test_a_layer_gives_the_numbers_of_the_cpu(name: str) -> None:
         np.testing.assert_allclose(host(ours), host(expected), 2e-5, 2e-5)
 
 
+@pytest.mark.parametrize("name", sorted(NOISY))
+def test_noise_in_training_is_that_of_the_cpu(name: str) -> None:
+    make, shape = NOISY[name]
+    found = []
+    for device in (CPU, GPU):
+        lab.random.set_seed(2)
+        with lab.device(device):
+            x = lab.constant(draw(*shape))
+            with lab.GradientTape() as tape:
+                tape.watch(x)
+                out = make()(x, training=True)
+            slope = tape.gradient(out, x)
+        assert out.device == slope.device == device
+        found.append((host(out), host(slope)))
+    (ours, slope), (expected, theirs) = found
+    assert not np.array_equal(expected, draw(*shape))
+    np.testing.assert_allclose(ours, expected, 2e-5, 2e-5)
+    np.testing.assert_allclose(slope, theirs, 2e-5, 2e-5)
+
+
 def test_every_layer_is_in_the_table() -> None:
     """Whoever writes one writes a line here."""
     elsewhere = {"ActivationDiscarding", "Embedding", "Layer", "Sequential", "GlobalAveragePooling1D",
                  "GlobalMaxPooling2D", "Input", "InputLayer", "MaxPool1D", "MaxPool2D", "MaxPool3D"}  # fmt: skip
-    assert {name for name in dir(layers) if name[0].isupper()} - elsewhere == TABLE.keys()
+    assert {name for name in layers.__all__ if name[0].isupper()} - elsewhere == TABLE.keys() | NOISY.keys()
 
 
 def test_an_embedding_looks_up_rows_and_adds_up_their_slopes() -> None:

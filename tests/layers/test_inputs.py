@@ -21,7 +21,8 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "GroupNormalization": (1,), "LSTM": (2,), "Permute": ((1,),), "RepeatVector": (2,), "Reshape": ((-1,),),
     "SeparableConv2D": (2, 2), "SimpleRNN": (2,), "TimeDistributed": (layers.Dense(2),),
     "ActivationDiscarding": (layers.Dense(2),), "InputLayer": ((3,),), "MultiHeadAttention": (2, 3),
-    "Rescaling": (0.5,),
+    "Rescaling": (0.5,), "AlphaDropout": (0.5,), "GaussianDropout": (0.5,), "GaussianNoise": (0.5,),
+    "SpatialDropout1D": (0.5,), "SpatialDropout2D": (0.5,), "SpatialDropout3D": (0.5,),
 }  # fmt: skip
 KINDS = [
     name for name in layers.__all__

@@ -184,3 +184,22 @@ def test_thresholds_and_shared_slopes() -> None:
 def test_options_that_do_not_exist_are_refused_when_the_layer_is_made(make: Any) -> None:
     with pytest.raises(lab.errors.InvalidArgumentError):
         make()
+
+
+GRIDS: dict[str, tuple[Any, ...]] = {
+    "MaxPool1D": (), "MaxPool2D": (), "MaxPool3D": (), "AveragePooling1D": (), "AveragePooling2D": (),
+    "AveragePooling3D": (), "GlobalAveragePooling1D": (), "GlobalAveragePooling2D": (), "GlobalMaxPooling1D": (),
+    "GlobalMaxPooling2D": (), "Flatten": (), "UpSampling2D": (), "ZeroPadding2D": (), "Cropping2D": (),
+    "Conv1D": (2, 2), "Conv2D": (2, 2), "Conv3D": (2, 2), "Conv2DTranspose": (2, 2), "DepthwiseConv2D": (2,),
+    "SeparableConv2D": (2, 2), "SpatialDropout2D": (0.5,), "SpatialDropout3D": (0.5,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_channels_are_last_and_first_is_refused(name: str) -> None:
+    kind = getattr(layers, name)
+    rank = next((n for n in (1, 3) if f"{n}D" in name), 2)
+    x = draw(2, *(4,) * rank, 3)
+    assert kind(*GRIDS[name], data_format="channels_last")(x).shape == kind(*GRIDS[name])(x).shape
+    with pytest.raises(NotImplementedError, match=r"channels_first.*only channels last.*Permute"):
+        kind(*GRIDS[name], data_format="channels_first")
