@@ -7,11 +7,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers import confusion, distances, loss_functions, losses, metrics, update_rules
 from autodiff_lab.layers.configured import Configured
 from autodiff_lab.layers.metrics import Mean
 from autodiff_lab.layers.optimizers import Optimizer
+from autodiff_lab.ops.array.casting import cast
 
 _SHORT = {
     "mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
@@ -86,10 +88,41 @@ def get_loss(identifier: Any) -> Callable[..., Any] | None:
 
 
 def loss_object(identifier: Any) -> Any:
-    """Return a loss that reduces over the batch: the class of a name, or an object or function as it is."""
+    """Return a loss that reduces over the batch: the class of a name or of a function of `lab.losses`, or the object.
+
+    Any other function of labels and predictions becomes the mean of its results.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(loss_object(lab.losses.mse))
+    MeanSquaredError(reduction='sum_over_batch_size', name='mean_squared_error')
+    >>> print(loss_object(lambda y, p: lab.reduce_max(abs(y - p), axis=-1))([[1.0], [2.0]], [[2.0], [5.0]]))
+    Tensor(2.0, shape=(), dtype=float32)
+    """
     if isinstance(identifier, str):
         return _found("loss", identifier)()
-    return get_loss(identifier)
+    found: Any = get_loss(identifier)
+    if found is None or isinstance(found, losses.Loss):
+        return found
+    name = getattr(found, "__name__", "")
+    return _found("loss", name)() if getattr(loss_functions, name, None) is found else _OfFunction(found)
+
+
+class _OfFunction(losses.Loss):
+    """A function of labels and predictions as a loss; its results are reduced over the batch."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        name = getattr(function, "__name__", type(function).__name__)
+        super().__init__(name=name if name.isidentifier() else "loss")
+        self.function = function
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        labels = y_true if y_true.dtype.name == "string" else cast(y_true, y_pred.dtype)
+        return convert(self.function(labels, y_pred))
+
+    def get_config(self) -> dict[str, Any]:
+        return {"function": self.function}
 
 
 def get_metric(identifier: Any) -> Any:

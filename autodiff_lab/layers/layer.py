@@ -18,7 +18,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events import name_scope
-from autodiff_lab.layers import initializer_names, penalties
+from autodiff_lab.layers import initializer_names, penalties, summaries
 from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
 from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.graphs import called, is_symbolic, shapes_of
@@ -96,6 +96,8 @@ class Layer(Remembering, Module):
     """Weights with regularizers."""
     _built_for: Any = None
     """The shape of the first input, if there was one."""
+    result_shape: str | None = None
+    """The shape of the result of the first call, as a summary shows it."""
     symbols: tuple[Any, Any] | None = None
     """The input and the output of the first call on symbolic tensors."""
 
@@ -219,8 +221,7 @@ class Layer(Remembering, Module):
                 return self._called_symbolically(inputs, args, kwargs)
             inputs = entered(inputs, dtype, self.several)
         if not self.built:
-            self.ensure_built(inputs)
-            casts = self._casts
+            return self._called_first(inputs, args, kwargs)
         if (casts or self.floating) and (inputs.__class__ is not Tensor or inputs._held.dtype is not dtype):
             inputs = fitted(inputs, dtype, casts, self.floating)
         if args:
@@ -239,6 +240,13 @@ class Layer(Remembering, Module):
                 return result if self.activity_regularizer is None else self._penalized(result)
         finally:
             TRAINING.reset(token)
+
+    def _called_first(self, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Build, call, and keep the shape of the result for the summary of the model around."""
+        self.ensure_built(inputs)
+        result = self(inputs, *args, **kwargs)
+        self.result_shape = summaries.shape_of(result, inputs)
+        return result
 
     def _penalized(self, result: Any) -> Any:
         """Add the penalty of the layer's outputs, per example, to its losses."""

@@ -130,6 +130,12 @@ class Sequential(Model):
                 x = layer(x)
         self.built = True
 
+    @property
+    def result_shape(self) -> str | None:  # type: ignore[override]
+        """The shape of the last layer's first result, as a summary shows it."""
+        layers = self.layers
+        return getattr(layers[-1], "result_shape", None) if layers else None
+
     def __call__(self, inputs: Any, training: Any = None) -> Any:
         """Return the last layer's value; layers are built as they are reached."""
         if inputs.__class__ is not Tensor and is_symbolic(inputs):

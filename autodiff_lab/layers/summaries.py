@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from autodiff_lab.engine import nest
+
 HEADINGS = ("Layer", "Output shape", "Parameters")
 
 
@@ -33,7 +35,8 @@ class Summary:
         shapes = _shapes_in(model)
         for layer in model.layers:
             name = getattr(layer, "name", None) or getattr(layer, "__name__", type(layer).__name__)
-            row = [f"{indent}{name} ({type(layer).__name__})", shapes.get(id(layer), "?"), f"{_count(layer):,}"]
+            shape = shapes.get(id(layer)) or getattr(layer, "result_shape", None) or "?"
+            row = [f"{indent}{name} ({type(layer).__name__})", shape, f"{_count(layer):,}"]
             if show_trainable:
                 row.append("yes" if getattr(layer, "trainable", True) else "no")
             yield [*row, ", ".join(dict.fromkeys(x.name for x in self._sources.get(id(layer), ())))]
@@ -91,6 +94,21 @@ def _shapes_in(model: Any) -> dict[int, str]:
         if symbols is not None:
             found.setdefault(id(layer), _text(symbols[1]))
     return found
+
+
+def shape_of(result: Any, inputs: Any) -> str:
+    """Return the shape of a layer's result as text; a first length that is that of the inputs is the batch, None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shape_of([np.ones((5, 2)), np.ones((3, 2))], np.ones((5, 4)))
+    '(None, 2), (3, 2)'
+    """
+    shapes = [getattr(leaf, "shape", None) for leaf in nest.flatten(result)[0]]
+    batch = next((tuple(x.shape)[:1] for x in nest.flatten(inputs)[0] if getattr(x, "shape", ())), ())
+    known = [tuple(shape) for shape in shapes if shape is not None]
+    return ", ".join(str((None, *shape[1:]) if shape and shape[:1] == batch else shape) for shape in known) or "?"
 
 
 def _text(symbols: Any) -> str:

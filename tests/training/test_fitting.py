@@ -255,3 +255,22 @@ def compiling(*args: Any, **options: Any) -> Callable[[], Any]:
 def test_what_cannot_be_trained_is_refused(run: Callable[[], Any], error: type[Exception], words: str) -> None:
     with refused(error, words):
         run()
+
+
+def absolute(y_true: Any, y_pred: Any) -> Any:
+    return lab.reduce_mean(lab.abs(y_true - y_pred), axis=-1)
+
+
+@pytest.mark.parametrize("own", [absolute, lab.losses.MAE, lab.losses.mean_absolute_error])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_function_is_a_loss(own: Any, weighted: bool) -> None:
+    """Labels have the dtype of the predictions, and the mean over examples is weighted, as with a loss object."""
+    x, y = X[:40], np.arange(80.0).reshape(40, 2) / 100
+    weights = np.linspace(0, 1, 40) if weighted else None
+    histories = []
+    for loss in (own, lab.losses.MeanAbsoluteError()):
+        lab.random.set_seed(4)
+        model = lab.Sequential([lab.layers.Dense(2)])
+        model.compile("sgd", loss)
+        histories.append(model.fit(x, y, sample_weight=weights, epochs=3, verbose=0).history["loss"])
+    np.testing.assert_allclose(histories[0], histories[1], 1e-6)

@@ -141,3 +141,31 @@ def symbol() -> Any:
 def test_what_cannot_be_a_graph_is_refused(run: Callable[[], Any], error: type[Exception], words: str) -> None:
     with refused(error, words):
         run()
+
+
+def test_a_summary_of_a_subclass_has_the_shapes_of_its_first_call() -> None:
+    class Two(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = lab.Sequential([lab.layers.Dense(4, name="a"), lab.layers.Dropout(0.5, name="b")], name="in")
+            self.lstm = lab.layers.LSTM(3, return_state=True, name="c")
+            self.unused = lab.layers.Dense(1, name="d")
+
+        def call(self, x: Any) -> Any:
+            return self.lstm(self.inner(x))[0]
+
+    def shapes(model: Any) -> dict[str, str]:
+        lines: list[str] = []
+        model.summary(print_fn=lines.append, expand_nested=True)
+        rows = [line.split("  ") for line in lines[0].splitlines()[3:-1]]
+        cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+        return {row[0].partition(" ")[0]: row[1] for row in cells}
+
+    model = Two()
+    assert shapes(model) == dict.fromkeys(["in", "a", "b", "c", "d"], "?")
+    model(lab.ones((5, 6, 2)))
+    model(lab.ones((7, 6, 2)))
+    states = "(None, 3), (None, 3), (None, 3)"
+    assert shapes(model) == {
+        "in": "(None, 6, 4)", "a": "(None, 6, 4)", "b": "(None, 6, 4)", "c": states, "d": "?",
+    }  # fmt: skip
