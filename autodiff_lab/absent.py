@@ -38,7 +38,8 @@ ROOT = {
     "jacrev": "tape.jacobian", "jit": "lab.function",
     "lite": "model.save; models are not converted to other runtimes", "load": "keras.models.load_model",
     "logging": "logging.getLogger('autodiff_lab')", "lookup": "a Python dict, or lab.gather",
-    "manual_seed": "lab.random.set_seed", "mean": "lab.reduce_mean", "no_grad": "tape.stop_recording(); outside a "
+    "manual_seed": "lab.random.set_seed", "mean": "lab.reduce_mean", "no_op": "None: operations run at once",
+    "no_grad": "tape.stop_recording(); outside a "
     "tape nothing is recorded", "optim": "lab.optimizers", "prod": "lab.reduce_prod",
     "profiler": "lab.record, whose recording shows every op, or Python's cProfile",
     "quantization": "lab.cast; there are no quantized dtypes", "rand": "lab.random.uniform",

@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.engine.devices import device, device_now, memory_of, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.python_values import fits, python_array, refitted
+from autodiff_lab.engine.python_values import NO_GRADIENT, fits, python_array, refitted
 from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
@@ -114,9 +114,7 @@ def convert(value: Any, like: Tensor | None = None) -> Tensor:
 def _no_tensor(value: Any) -> ConversionError:
     if value is not None:
         return NotOneTensor(value)
-    return ConversionError(
-        "Cannot convert None to Tensor. A gradient is None if the target does not depend on the source."
-    )
+    return ConversionError(f"Cannot convert None to Tensor: {NO_GRADIENT}")
 
 
 def tell_entry(value: Any, tensor: Tensor, how: str) -> None:

@@ -151,8 +151,15 @@ def _cure(dtype: np.dtype[Any]) -> str:
     return f"lab.cast(value, {public(dtype).name!r}), or another dtype"
 
 
+NO_GRADIENT = (
+    "a gradient is None if the target does not depend on the source. Try tape.explain(target, source), which says why."
+)
+
+
 def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
     """Return what is wrong with a value that NumPy cannot convert to numbers."""
+    if value is None:
+        return NO_GRADIENT
     item = array.ravel()[0] if array.size else value
     name = type(item).__name__
     if array.size and all(type(item) is int for item in array.flat):

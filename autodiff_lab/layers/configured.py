@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -85,6 +86,8 @@ class Remembering:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make an object that remembers its arguments."""
+        if kwargs:
+            _check_misspelt(cls, len(args), kwargs)
         made = super().__new__(cls)
         made._given = (args, kwargs)
         return made
@@ -122,6 +125,39 @@ def arguments(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[
         if parameter.kind is parameter.VAR_KEYWORD:
             found.update(found.pop(parameter.name, {}))
     return found
+
+
+def unexpected(cls: type, argument: str, names: Iterable[str] = ()) -> TypeError:
+    """Return the error for an argument that a constructor does not have, with the name it is closest to.
+
+    `names` are those that it has beside the ones in its signature.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.Dense(3, activatoin="relu")
+    Traceback (most recent call last):
+        ...
+    TypeError: Dense.__init__() got an unexpected keyword argument 'activatoin'. Did you mean 'activation'?
+    """
+    close = difflib.get_close_matches(argument, [*_settings(cls), *names], 1)
+    hint = f". Did you mean {close[0]!r}?" if close else ""
+    return TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {argument!r}{hint}")
+
+
+def _check_misspelt(cls: type, count: int, given: Mapping[str, Any]) -> None:
+    """Raise if a required argument is missing and another is close to it, before Python reports only the first."""
+    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return
+    named = {p.name for p in parameters if p.kind is not p.VAR_KEYWORD}
+    missing = [
+        p.name for p in parameters[count:]
+        if p.name in named and p.default is p.empty and p.name not in given
+    ]  # fmt: skip
+    for argument in given if missing else ():
+        if argument not in named and difflib.get_close_matches(argument, missing, 1):
+            raise unexpected(cls, argument)
 
 
 def _settings(cls: type) -> list[str]:

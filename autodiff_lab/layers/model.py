@@ -154,9 +154,9 @@ class Model(Trainer):
         FileExistsError
             If the file exists and must not be replaced.
         """
-        from autodiff_lab.training.saving import save_model
+        from autodiff_lab.training.saving import write_model
 
-        save_model(self, filepath, overwrite)
+        write_model(self, filepath, overwrite)
 
     def summary(self, print_fn: Any = print, show_trainable: bool = False, expand_nested: bool = False) -> None:
         """Print each layer with the shape of its output and the number of its parameters.

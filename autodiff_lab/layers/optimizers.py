@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
 from autodiff_lab.events import VariableAssigned, name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
 from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
-from autodiff_lab.layers.configured import Remembering
+from autodiff_lab.layers.configured import Remembering, unexpected
 from autodiff_lab.layers.fused import planned, stepped
 from autodiff_lab.layers.gradient_pairs import listed_pairs, steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient, arrived
@@ -78,6 +78,10 @@ class OfEveryOptimizer(TypedDict, total=False):
     name: str | None
 
 
+class NoOthers(TypedDict):
+    """No argument: a type checker reports every one, and the constructor says which name it is closest to."""
+
+
 class WithDecay(OfEveryOptimizer, total=False):
     """Those, and a weight decay that the optimizer does not have among its own."""
 
@@ -124,10 +128,10 @@ class Optimizer(Remembering):
     def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = None, clipnorm: float | None = None,
                  clipvalue: float | None = None, global_clipnorm: float | None = None, use_ema: bool = False,
                  ema_momentum: float = 0.99, ema_overwrite_frequency: int | None = None, *,
-                 jit_compile: bool = False, name: str | None = None, **unknown: Any) -> None:  # fmt: skip
+                 jit_compile: bool = False, name: str | None = None, **unknown: Unpack[NoOthers]) -> None:  # fmt: skip
         for word in unknown:
-            cure = f". Try {_RENAMED[word]}." if word in _RENAMED else ""
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {word!r}{cure}")
+            error = unexpected(type(self), word)
+            raise TypeError(f"{str(error).partition('. ')[0]}. Try {_RENAMED[word]}.") if word in _RENAMED else error
         self._rate: Any = _rate(learning_rate)
         if use_ema:
             raise UnimplementedError(

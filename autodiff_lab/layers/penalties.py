@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.configured import unexpected
 
 Function = Callable[[Any], Any]
 
@@ -27,10 +28,10 @@ def checked(cls: type, given: dict[str, Any]) -> dict[str, Any]:
     """
     for argument in given:
         weight, _, kind = argument.rpartition("_")
-        if kind not in ("regularizer", "constraint") or not any(
-            _is_named(weight, held) for base in cls.__mro__ for held in vars(base).get("__annotations__", ())
-        ):
-            raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {argument!r}")
+        held = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ())]
+        if kind not in ("regularizer", "constraint") or not any(_is_named(weight, name) for name in held):
+            others = [f"{name}_{end}" for name in held for end in ("regularizer", "constraint")]
+            raise unexpected(cls, argument, others)
     return {name: value for name, value in given.items() if value is not None}
 
 

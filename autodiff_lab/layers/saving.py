@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -23,6 +24,20 @@ _LONGEST_HEADER = 4096
 """Bytes; the header of an array with 64 axes has fewer than 1000."""
 
 
+HDF5 = (".h5", ".hdf5")
+"""Suffixes of a format that is not written here."""
+
+
+def warn_of_hdf5(method: str, path: Path, format: str, suffix: str) -> None:
+    """Warn that a file whose name says HDF5 is written in another format."""
+    if path.suffix in HDF5:
+        warnings.warn(
+            f"{method}: {path.name} is {format}, not HDF5: this package reads it, h5py does not. Try "
+            f"{path.name.partition('.')[0] + suffix!r}.",
+            stacklevel=4,
+        )
+
+
 class Damaged(Exception):
     """A fault of a file, before its path is known."""
 
@@ -30,6 +45,7 @@ class Damaged(Exception):
 def save_variables(variables: Sequence[Variable], path: str | Path) -> None:
     """Write variables by position and name; the file is written completely or not at all."""
     target = Path(path)
+    warn_of_hdf5("save_weights", target, "a NumPy .npz file", ".npz")
     temporary = target.with_name(target.name + ".part")
     arrays = _arrays(variables)
     with temporary.open("wb") as file:
@@ -64,11 +80,27 @@ def unpack(variables: Sequence[Variable], stream: Any, path: str | Path) -> None
     except (Damaged, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, ShapeMismatch):
             raise
+        if is_hdf5(stream):
+            raise of_hdf5("load_weights", path) from None
         raise ConversionError(
             f"load_weights: {path} is damaged, or is not a file that save_weights wrote ({error}). Nothing was changed."
         ) from None
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
+
+
+def of_hdf5(method: str, path: str | Path) -> ConversionError:
+    """Return the error for a file of Keras."""
+    return ConversionError(
+        f"{method}: {path} is an HDF5 file, as Keras writes them, which this package does not read. Try h5py to read "
+        "its arrays, and model.set_weights(arrays). Nothing was changed."
+    )
+
+
+def is_hdf5(stream: Any) -> bool:
+    """Return whether a file begins as HDF5 does."""
+    stream.seek(0)
+    return stream.read(4) == b"\x89HDF"
 
 
 def _read(stream: Any, variables: Sequence[Variable], path: str | Path) -> list[Any]:

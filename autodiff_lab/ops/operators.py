@@ -35,8 +35,29 @@ def _stand_in(name: str, home: str) -> Any:
     return method
 
 
+def _divmod(self: Any, other: Any) -> tuple[Any, Any]:
+    """Return quotients, rounded down, and remainders."""
+    return self // other, self % other
+
+
+def _rdivmod(self: Any, other: Any) -> tuple[Any, Any]:
+    """Return quotients, rounded down, and remainders, of a value that is not a tensor."""
+    return other // self, other % self
+
+
+def _round(self: Any, digits: int | None = None) -> Any:
+    """Return the nearest integers, halves to even, in the same dtype."""
+    if digits is not None:
+        raise TypeError(
+            f"round: tensors are rounded to integers only. Try lab.round(x * {10.0**digits:g}) / {10.0**digits:g}."
+        )
+    return import_module("autodiff_lab.ops.math.comparison").round(self)
+
+
 def install() -> None:
     """Put the stand-ins into `Tensor` and `Variable`."""
+    for cls in (Tensor, Variable):
+        cls.__divmod__, cls.__rdivmod__, cls.__round__ = _divmod, _rdivmod, _round  # type: ignore[method-assign]
     for family, names in _BOTH.items():
         for name in names.split():
             method = _stand_in(f"__{name}__", f"autodiff_lab.ops.{family}")

@@ -36,7 +36,7 @@ from autodiff_lab.layers.graphs import Call, KerasTensor, called, item
 from autodiff_lab.layers.inputs import InputLayer
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.model import Model
-from autodiff_lab.layers.saving import packed, unpack
+from autodiff_lab.layers.saving import is_hdf5, of_hdf5, packed, unpack, warn_of_hdf5
 from autodiff_lab.layers.sequential import Sequential
 
 VERSION = 1
@@ -73,9 +73,15 @@ def save_model(model: Any, filepath: str | Path, overwrite: bool = True) -> None
     >>> bool(lab.reduce_all(again(lab.ones((1, 2))) == model(lab.ones((1, 2)))))
     True
     """
+    write_model(model, filepath, overwrite)
+
+
+def write_model(model: Any, filepath: str | Path, overwrite: bool) -> None:
+    """Write a model as `save_model` and the method `save` of models do."""
     target = Path(filepath)
     if not overwrite and target.exists():
         raise FileExistsError(f"save: {target} exists. Try overwrite=True.")
+    warn_of_hdf5("save", target, "an archive of JSON and arrays", ".keras")
     config = {"format": "autodiff_lab model", "version": VERSION, "model": _object(model), "compiled": _training(model)}
     text = json.dumps(config, indent=1)
     temporary = target.with_name(target.name + ".part")
@@ -124,6 +130,9 @@ def load_model(filepath: str | Path, custom_objects: Mapping[str, Any] | None = 
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError) as error:
         if isinstance(error, LabError):
             raise
+        with Path(filepath).open("rb") as stream:
+            if is_hdf5(stream):
+                raise of_hdf5("load_model", filepath) from None
         raise ConversionError(
             f"load_model: {filepath} is damaged, or is not a file that save wrote ({type(error).__name__}: {error})."
         ) from None

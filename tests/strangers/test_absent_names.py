@@ -80,7 +80,7 @@ def test_arguments_under_their_former_names_are_refused_with_the_present_one() -
         TypeError, match=r"Adam.__init__\(\) got an unexpected keyword argument 'lr'. Try learning_rate"
     ):
         lab.optimizers.Adam(lr=0.1)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"SGD.__init__\(\) got an unexpected keyword argument 'momentun'$"):
+    with pytest.raises(TypeError, match=r"SGD.__init__\(\) got an .* 'momentun'. Did you mean 'momentum'\?$"):
         lab.optimizers.SGD(momentun=0.1)  # type: ignore[call-arg]
 
 

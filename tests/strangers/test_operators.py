@@ -81,3 +81,19 @@ def test_indices_of_every_kind_agree_with_numpy_in_value_and_gradient() -> None:
         expected[kind] = 1
         assert np.array_equal(part, array[kind])
         assert np.array_equal(tape.gradient(part, x), expected)
+
+
+@pytest.mark.parametrize("kind", [lab.constant, lab.Variable])
+def test_round_and_divmod_are_those_of_numpy(kind: Callable[..., lab.Tensor]) -> None:
+    array = np.array([-2.5, -0.4, 0.5, 1.5, 7.25])
+    x = kind(array)
+    np.testing.assert_array_equal(round(x), np.round(array))
+    for found, expected in ((divmod(x, 2), divmod(array, 2)), (divmod(5.0, x), divmod(5.0, array))):
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    quotient, rest = divmod(kind([7, -7]), 2)
+    assert (quotient.numpy().tolist(), rest.numpy().tolist()) == ([3, -4], [1, 1])
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = divmod(x, 2.0)[1]
+    np.testing.assert_array_equal(tape.gradient(y, x), np.ones(5))

@@ -152,3 +152,29 @@ def test_damaged_files_are_refused(tmp_path: Path, figure: Callable[[str, str], 
             told += 1
     assert told > 60
     figure("damaged model files", f"{told} of 120 refused by name, the others read")
+
+
+@pytest.mark.parametrize(("call", "name", "instead"), [
+    ("save", "m.h5", "m.keras"), ("save_weights", "m.weights.h5", "m.npz"), ("save_weights", "m.hdf5", "m.npz"),
+])  # fmt: skip
+def test_a_name_of_hdf5_gets_a_warning_at_the_line_of_the_user_and_is_read_again(
+    call: str, name: str, instead: str, tmp_path: Path
+) -> None:
+    model = ready(Own(3), X)
+    with pytest.warns(UserWarning, match=f"{call}: {name} is .*, not HDF5.* Try '{instead}'") as caught:
+        getattr(model, call)(tmp_path / name)
+    assert caught[0].filename == __file__
+    if call == "save":
+        again = load(tmp_path / name, {"Own": Own})
+    else:
+        again = ready(Own(3), X)
+        again.load_weights(tmp_path / name)
+    np.testing.assert_array_equal(again(X), model(X))
+
+
+def test_a_file_of_keras_is_named_as_such(tmp_path: Path) -> None:
+    model, path = ready(Own(3), X), tmp_path / "theirs.weights.h5"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    for read, word in ((model.load_weights, "load_weights"), (load, "load_model")):
+        with refused(ConversionError, f"{word}: .* is an HDF5 file, as Keras writes them.*set_weights"):
+            read(path)
