@@ -190,7 +190,7 @@ class GaussianDropout(Layer):
         return x * _noise(x, 1.0, spread, self.seed) if training and self.rate else x
 
 
-class AlphaDropout(Layer):
+class AlphaDropout(Dropout):
     """Set elements to the lowest value of SELU in training, keeping mean 0 and variance 1: Klambauer et al. 2017.
 
     Raises
@@ -205,13 +205,7 @@ class AlphaDropout(Layer):
     Tensor([1. 2.], shape=(2,), dtype=float32)
     """
 
-    several = False
     floating = True
-
-    def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
-        super().__init__(name, **more)
-        self.rate, self.noise_shape, self.seed = _checked(self, rate), noise_shape, seed
 
     def call(self, x: Any, training: bool = False) -> Any:
         if not training or not self.rate:
