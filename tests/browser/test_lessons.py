@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import nbformat
 import pytest
 from playwright.sync_api import Locator
 
@@ -27,6 +28,12 @@ def play(open_notebook: OpenNotebook, path: Path) -> View:
     view.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
     notebook_is_done(view.page, count, 120_000)
     return view
+
+
+def saved_warnings(path: Path) -> list[str]:
+    """Return what a lesson was saved with on the standard error stream."""
+    outputs = [output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", ())]
+    return [output.text.strip() for output in outputs if output.get("name") == "stderr"]
 
 
 def cell(view: View, name: str) -> Locator:
@@ -227,7 +234,8 @@ def test_a_lesson_runs_and_opens_with_a_prediction(
     assert view.page.get_by_text(LOCKED).count() >= 1
     assert not view.page.get_by_text("Error displaying widget").count()
     assert not view.page.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()
-    assert not view.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
+    warned = view.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
+    assert [text.strip() for text in warned] == saved_warnings(path), "only what the lesson is about"
     for number in range(0, cells.count(), 8):
         for dark in (False, True):
             cells.nth(number).evaluate("cell => cell.scrollIntoView()")

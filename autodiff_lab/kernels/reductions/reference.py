@@ -106,7 +106,7 @@ def softmax_over(x: Any, axes: Axes) -> Any:
         return as_float32(softmax_over, x, axes=axes)
     made, _ = _exponentials(x, axes)
     total = np.add.reduce(made, axis=axes, keepdims=True)
-    if np.logical_and.reduce(total, axis=None):
+    if _holds_everywhere(total):
         made /= total
         return made
     return made / np.where(total == 0, x.dtype.type(1), total)
@@ -116,9 +116,14 @@ def _exponentials(x: Any, axes: Axes) -> tuple[Any, Any]:
     """Return e^(x - top) and the largest elements, or 0 where they are not finite; the axes stay with length 1."""
     top = np.maximum.reduce(x, axis=axes, keepdims=True, initial=-np.inf)
     finite = np.isfinite(top)
-    if not np.logical_and.reduce(finite, axis=None):
+    if not _holds_everywhere(finite):
         top = np.where(finite, top, x.dtype.type(0))
     return np.exp(x - top), top
+
+
+def _holds_everywhere(condition: Any) -> bool:
+    """Return whether all elements are true; False on a GPU, where the answer would cost a copy to the CPU."""
+    return condition.__class__ is np.ndarray and bool(np.logical_and.reduce(condition, axis=None))
 
 
 def count(x: Any, axes: Axes) -> int:
