@@ -104,7 +104,7 @@ class Emitter:
         self.folders = tuple(folders)
         self.tell: Callable[[Any], None] = self.recorder
         self.tape = fresh_id()
-        self._described: dict[str, bool] = {}
+        self._described: dict[str, int] = {}
         self._made: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._passes: dict[int, _Pass] = {}
         self._variables: dict[int, int] = {}
@@ -195,7 +195,7 @@ class Emitter:
         cause: int | None = None,
         place: Place | None = None,
         scope: str | None = None,
-        differentiable: bool = True,
+        differentiable: bool | None = True,
     ) -> tuple[int, ...]:
         """Emit an op that ran; return the ids of its outputs.
 
@@ -213,10 +213,10 @@ class Emitter:
             In a backward pass, the first output of the op whose derivative rule ran this one.
         place, scope : optional
             The user's line, and the scope it belongs to.
-        differentiable : bool
-            Whether the framework has a derivative for it.
+        differentiable : bool or None
+            Whether the framework has a derivative for it; None if this call does not show it.
         """
-        if self._described.get(op, -1) < differentiable:
+        if self._described.get(op, -1) < (0 if differentiable is None else differentiable + 1):
             self.describe(op, differentiable)
         inputs, values = tuple(inputs), tuple(values)
         outputs = (fresh_id(),) if len(values) == 1 else tuple([fresh_id() for _ in values])
@@ -225,11 +225,12 @@ class Emitter:
         self.tell(_new(OpApplied, (op, inputs, outputs, params, values, cause, place, scope)))
         return outputs
 
-    def describe(self, op: str, differentiable: bool = True) -> None:
-        """Emit how an op is written, once, and again if it turns out to have a derivative after all."""
-        if self._described.get(op, -1) < differentiable:
-            self._described[op] = differentiable
-            self.tell(self.table.describe(op, differentiable))
+    def describe(self, op: str, differentiable: bool | None = True) -> None:
+        """Emit how an op is written, once, and again when more is known of whether it has a derivative."""
+        known = 0 if differentiable is None else differentiable + 1
+        if self._described.get(op, -1) < known:
+            self._described[op] = known
+            self.tell(self.table.describe(op, differentiable is not False))
 
     def emit_failure(
         self, op: str, inputs: Iterable[int], error: BaseException, *, place: Place | None = None, scope: str = ""

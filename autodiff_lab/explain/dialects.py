@@ -46,7 +46,7 @@ WORDS: dict[str, dict[str, tuple[str, str]]] = {
             ),
         ),
         "state_read": (
-            "{x} was written into the leaf {more} outside of autograd, so no gradient passes through it.",
+            "Outside of autograd, {x} was written into the leaf {more}, so no gradient passes through it.",
             "Use the tensor itself in the formula, and write it into the parameter afterwards.",
         ),
         "stop_gradient": (

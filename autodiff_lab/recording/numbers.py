@@ -110,13 +110,15 @@ def brief(snapshot: Snapshot, digits: int = 4, minus: str = "-") -> str:
 
     Examples
     --------
-    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> from autodiff_lab.recording.snapshot import NOT_SEEN, snapshot
     >>> brief(snapshot(np.float32(9.14112)))
     '9.141'
     >>> brief(snapshot(np.array([[1.0, -2.0], [0.5, np.nan]])), minus="−")
     '[[1, −2], [0.5, nan]]'
     >>> brief(snapshot(np.ones((64, 256))))
     'mean 1 [64×256]'
+    >>> brief(NOT_SEEN)
+    'unknown'
     """
     if snapshot.array is not None and snapshot.size <= SHOWN:
         return _elements(np.asarray(snapshot.array).reshape(snapshot.shape).tolist(), digits, minus)
@@ -135,6 +137,8 @@ def _large(snapshot: Snapshot, digits: int, minus: str) -> str:
         shown = f"mean {short(summary.mean, digits, minus)}"
     elif summary.nan + summary.inf and summary.nan + summary.inf >= snapshot.size:
         shown = "nothing finite"
+    elif not summary.first and snapshot.size:
+        shown = "unknown"
     else:
         shown = f"{', '.join(short(x, digits, minus) for x in summary.first[:2])}, …"
     counts = [f"{count} {word}" for count, word in ((summary.nan, "nan"), (summary.inf, "inf")) if count]

@@ -34,7 +34,7 @@ def close(a: Any, b: Any) -> bool:
     for one, two in pairs:
         half = one.dtype.itemsize < 4
         one, two = np.asarray(one).astype(np.complex128), np.asarray(two).astype(np.complex128)
-        checks.append(np.allclose(one, two, rtol=1e-2 if half else 2e-6, atol=1e-6))
+        checks.append(np.allclose(one, two, rtol=1e-2 if half else 1e-6, atol=1e-6))
     return all(checks)
 
 

@@ -90,3 +90,29 @@ def test_a_gradient_that_is_well_is_connected() -> None:
         y.backward()
     assert recording.explain(y, w).cause == "connected"
     assert "backward" in recording.explain(y, w).title or recording.explain(y, w).result == "a number"
+
+
+def test_an_op_without_gradients_is_not_said_to_have_no_derivative() -> None:
+    with record() as recording:
+        y, w = FAULTS["forgot_requires_grad"][2]()
+    assert recording.explain(y, w).also == ()
+    w, v = torch.ones(2), torch.ones(2, requires_grad=True)
+    with record() as recording:
+        mask = w > 0  # says nothing: no input needs a gradient
+        chosen = v > 0
+        loss = (chosen * mask * v.detach() * v).sum()
+        loss.backward()
+    assert not recording.ops["gt"].differentiable
+    assert recording.ops["mul"].differentiable
+
+
+def test_a_leaf_without_a_name_that_was_written_into() -> None:
+    w, v = torch.ones(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+    with record() as recording:
+        h = w * 2
+        v.data = h
+        loss = (v * v).sum()
+        loss.backward()
+    told = recording.explain(loss, w)
+    assert told.cause == "state_read"
+    assert told.what.startswith("Outside of autograd, h was written into the leaf that is read afterwards, so no")

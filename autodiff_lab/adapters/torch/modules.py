@@ -66,17 +66,15 @@ class Modules:
         if op is None:
             self.scopes.enter_module(module, args)
         else:
-            with torch._C.DisableTorchFunction():  # what this does is no part of the program
-                self.tracker.safely(self._enter_opaque, op, module, args)
+            self.tracker.safely(self._enter_opaque, op, module, args)
 
     def leave(self, module: Any, args: Any, out: Any) -> None:
         """A module is left."""
         if self.opaque is None:
             self.scopes.leave_module(module, args, out)
         elif self.opaque.module is module:
-            with torch._C.DisableTorchFunction():
-                self.tracker.flush()  # drops what ran inside
-                self.tracker.safely(self._leave_opaque, out, sys.exc_info()[1])
+            self.tracker.flush()  # drops what ran inside
+            self.tracker.safely(self._leave_opaque, out, sys.exc_info()[1])
             self.opaque, self.tracker.muted = None, False
 
     def _enter_opaque(self, op: str, module: Any, args: Any) -> None:

@@ -87,10 +87,11 @@ class Tracker:
     # ------------------------------------------------------------ the block
 
     def safely(self, function: Any, *args: Any) -> Any:
-        """Call a function of ours; its first error ends the recording, not the program."""
+        """Call a function of ours, unheard by other blocks; its first error ends the recording, not the program."""
         if self.error is None:
             try:
-                return function(*args)
+                with torch._C.DisableTorchFunction():
+                    return function(*args)
             except Exception as error:  # noqa: BLE001 - whatever it is, the user's program must go on
                 self.error = error
         return None
@@ -181,8 +182,7 @@ class Tracker:
         """A value left PyTorch."""
         if args and isinstance(args[0], torch.Tensor) and not self.muted:
             self.flush()
-            place = self.emitter.place_now()
-            self.emitter.emit_exit(self.key(args[0], place), how, place)
+            self.emitter.emit_exit(self.key(args[0], self.emitter.place_now()), how, self.emitter.place_now())
 
     def hooked_by_user(self, args: tuple[Any, ...]) -> None:
         """The user put a hook on a tensor: what arrives there may be changed."""
@@ -296,7 +296,7 @@ class Tracker:
     def adopt(self, tensor: Any, node: Any, place: Place | None) -> int:
         """Add history that was not recorded, as ops named after their nodes.
 
-        Graphs from before the block, functions of `torch.autograd.Function` and `torch.compile`, views of written ones.
+        Graphs from before the block, functions of `torch.autograd.Function` and `torch.compile`, views.
         """
         for at in self._unclaimed_behind(node):
             name = at.name().split("::")[-1].rstrip("0123456789").removesuffix("Backward")
@@ -375,7 +375,7 @@ class Tracker:
             value.settle()
 
     def local_of(self, app: App) -> bool:
-        """Return whether the local derivative of an op can be worked out later."""
+        """Return whether the local derivative of an op can be worked out."""
         return app.again is not None and app.again[4].numel() <= LARGEST_LOCAL
 
 
@@ -385,7 +385,7 @@ def _is_plain(node: Any) -> bool:
 
 
 def storage_of(tensor: Any) -> int:
-    """Return where a tensor's memory begins, 0 for one without memory of its own."""
+    """Return where a tensor's memory begins, 0 for one without any."""
     try:
         return tensor.untyped_storage().data_ptr()
     except Exception:  # noqa: BLE001 - a tensor without memory of its own
@@ -393,8 +393,8 @@ def storage_of(tensor: Any) -> int:
 
 
 def memory_of(tensor: Any) -> Any:
-    """Return what two objects for one view have in common."""
+    """Return what two objects for one view have in common; tensors of torch.func have no memory of their own."""
     try:
         return tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype
-    except RuntimeError:  # tensors of torch.func have no memory of their own
+    except RuntimeError:
         return id(tensor)
