@@ -40,3 +40,10 @@ def test_a_lesson_opens_with_its_title_and_asks_for_the_plain_python_kernel(path
     assert notebook.cells[0].source.startswith("# ")
     assert notebook.metadata.kernelspec.name == "python3"
     assert notebook.metadata.language_info.file_extension == ".py", "nbconvert names scripts by it"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=shown)
+def test_every_heading_starts_a_slide_and_other_text_a_slide_below_it(path: object) -> None:
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    wanted = {cell.id: "slide" if cell.source.startswith(("# ", "## ")) else "subslide" for cell in cells}
+    assert {cell.id: cell.metadata.get("slideshow", {}).get("slide_type") for cell in cells} == wanted

@@ -71,6 +71,10 @@ class _Shown(ipywidgets.VBox):
         bundle = super()._repr_mimebundle_(**options)
         return None if bundle is None else {**bundle, "text/plain": self.account()}
 
+    def _mime_(self) -> tuple[str, str]:
+        """Return the sentence for marimo, which does not show ipywidgets."""
+        return "text/html", f'<div {_SIZE}><div style="white-space: pre-line">{escape(self.account())}</div></div>'
+
 
 class Prediction(_Shown):
     """A question that waits for an answer.  Made by `predict`.
@@ -247,6 +251,10 @@ class Unlocked(_Shown):
         view = _widget(self.view)
         self.children = [*children, view] if view is not None else children
 
+    def _mime_(self) -> tuple[str, str]:
+        kind, text = super()._mime_()
+        return kind, text + (_picture(self.view) if self.is_open else "")
+
     def comparison(self) -> list[tuple[str, str, str, str]]:
         """Return a row for each quantity: its name, what was predicted, what came out, and both compared."""
         answer = self.prediction.answer or {}
@@ -309,6 +317,16 @@ def _widget(view: Any) -> Any:
     raise InvalidArgumentError(
         f"unlock shows a recording, a compiled function, a picture or a widget, but this is a {type(view).__name__}."
     )
+
+
+def _picture(view: Any) -> str:
+    """Return a view as SVG; an empty string if it has no static form."""
+    if isinstance(view, Picture):
+        return view.svg
+    from autodiff_lab.widgets.base import LabWidget
+
+    widget = _widget(view)
+    return (widget.picture() or "") if isinstance(widget, LabWidget) else ""
 
 
 def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = ()) -> Prediction:

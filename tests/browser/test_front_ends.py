@@ -65,6 +65,21 @@ def recorded():
 
 
 {shown}
+@app.cell
+def asked():
+    from autodiff_lab import lessons
+
+    guess = lessons.predict("How fast does it grow?").commit(9)
+    guess
+    return (guess,)
+
+
+@app.cell
+def opened(guess, recording):
+    guess.unlock(recording, outcome=6)
+    return
+
+
 app.run() if __name__ == "__main__" else None
 """
 MARIMO_CELL = """@app.cell
@@ -252,6 +267,9 @@ def test_marimo(view: View, tmp_path: Path) -> None:
     with started(tmp_path, "marimo", "run", *options, "program.py", ready="/health") as url:
         view.page.goto(url)
         _all_draw(view.page)
+        view.page.get_by_text("You predicted 9.").wait_for()
+        view.page.get_by_text("predicted 9, it is 6: 3 too much").wait_for()
+        view.page.locator("svg.lab-picture", has_text="everywhere").last.wait_for()
         view.page.goto("about:blank")
 
 
@@ -279,3 +297,16 @@ def test_nbconvert_makes_pages_with_pictures_slides_and_scripts(view: View, tmp_
             picture.wait_for(state="attached")
             assert picture.evaluate("async image => { await image.decode(); return image.naturalWidth; }") > 100
     assert (tmp_path / "cells.py").read_text("utf-8").count("lab.record") == 1
+
+
+def test_a_lesson_has_a_slide_for_each_of_its_parts(view: View, tmp_path: Path) -> None:
+    (lesson,) = (ROOT / "notebooks").glob("01_*.ipynb")
+    command = (PYTHON, "-m", "nbconvert", "--to", "slides", "--output-dir", str(tmp_path), str(lesson))
+    subprocess.run(command, cwd=tmp_path, env=_environment(tmp_path), capture_output=True, check=True)
+    view.page.goto((tmp_path / f"{lesson.stem}.slides.html").as_uri(), wait_until="domcontentloaded")
+    found = view.page.locator(".slides > section > section:first-child").locator("h1, h2").all_text_contents()
+    cells = nbformat.read(lesson, as_version=4).cells
+    firsts = [cell.source.partition("\n")[0] for cell in cells if cell.cell_type == "markdown"]
+    assert [heading.removesuffix("¶") for heading in found] == [
+        line.lstrip("# ") for line in firsts if line.startswith(("# ", "## "))
+    ]

@@ -119,3 +119,20 @@ def test_the_text_form_is_the_same_in_every_run() -> None:
         return [str(widget._repr_mimebundle_()["text/plain"]) for widget in (guess, closed)]
 
     assert words() == words() == ["How much? (x)\nNothing predicted yet.", LOCKED]
+
+
+def test_marimo_which_shows_no_ipywidgets_gets_the_text_and_after_the_commit_the_picture() -> None:
+    guess = lessons.predict("Is 1 < 2?")
+    opened, compared = guess.unlock(recorded()), guess.unlock(outcome=6)
+    kind, asked = guess._mime_()
+    assert kind == "text/html"
+    assert "Is 1 &lt; 2?\nNothing predicted yet." in asked
+    assert LOCKED in opened._mime_()[1]
+    assert "<svg" not in opened._mime_()[1]
+    guess.commit(9)
+    assert "You predicted 9." in guess._mime_()[1]
+    assert opened._mime_()[1].count("<svg") == 1
+    assert "predicted 9, it is 6: 3 too much" in compared._mime_()[1]
+    assert "<svg" not in compared._mime_()[1]
+    picture = guess.unlock(lessons.Picture("a line", "<svg id='line'/>"))
+    assert "<svg id='line'/>" in picture._mime_()[1]
