@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.layers.calling import channels_last
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
@@ -167,6 +167,15 @@ class UpSampling2D(_Repeating):
     """
 
     rank = 2
+
+    def __init__(self, size: Any = 2, data_format: str | None = None, interpolation: str = "nearest",
+                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+        super().__init__(size, data_format, name, **more)
+        if interpolation != "nearest":
+            raise UnimplementedError(
+                f"UpSampling2D: interpolation {interpolation!r}: only 'nearest' is supported. Try Conv2DTranspose, "
+                "which learns how to interpolate."
+            )
 
 
 class Permute(Layer):

@@ -203,3 +203,9 @@ def test_channels_are_last_and_first_is_refused(name: str) -> None:
     assert kind(*GRIDS[name], data_format="channels_last")(x).shape == kind(*GRIDS[name])(x).shape
     with pytest.raises(NotImplementedError, match=r"channels_first.*only channels last.*Permute"):
         kind(*GRIDS[name], data_format="channels_first")
+
+
+def test_upsampling_repeats_the_nearest_point() -> None:
+    x = draw(1, 2, 2, 1)
+    found = layers.UpSampling2D(2, "channels_last", "nearest")(x)
+    np.testing.assert_array_equal(found, x.repeat(2, axis=1).repeat(2, axis=2))

@@ -59,6 +59,12 @@ SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
         NotImplementedError,
         ["MaxPool2D", "'channels_first'", "channels last", "lab.layers.Permute((2, 3, 1))"],
     ),
+    (
+        "interpolation",
+        lambda: lab.layers.UpSampling2D(2, interpolation="bilinear"),
+        NotImplementedError,
+        ["UpSampling2D", "'bilinear'", "Try Conv2DTranspose"],
+    ),
     ("units", lambda: lab.layers.Dense("a"), lab.errors.InvalidArgumentError, ["Dense: units", "'a'"]),
     ("place of the greatest of none", lambda: lab.argmax(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),
 ]
