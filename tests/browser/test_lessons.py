@@ -229,9 +229,8 @@ def test_a_lesson_runs_and_opens_with_a_prediction(
     view = play(open_notebook, path)
     cells = view.page.locator(".jp-Notebook .jp-Cell")
     view.page.locator(PREDICTION).first.wait_for()
-    assert view.page.locator(".jp-OutputArea .jupyter-widgets").count() >= 2
-    assert view.page.locator(PREDICTION).count() >= 1
-    assert view.page.get_by_text(LOCKED).count() >= 1
+    view.page.locator(".jp-OutputArea .jupyter-widgets").nth(1).wait_for(state="attached")
+    view.page.get_by_text(LOCKED).first.wait_for(state="attached")
     assert not view.page.get_by_text("Error displaying widget").count()
     assert not view.page.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()
     warned = view.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts()
