@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.adapters.held import HeldSum, HeldValue
 from autodiff_lab.adapters.ops import OpTable
 from autodiff_lab.events import (
@@ -40,8 +42,8 @@ _new = tuple.__new__
 class Emitter:
     """Records a program of any framework.
 
-    Values are NumPy arrays or held values: objects with `nbytes` and ``to_snapshot(policy, leaf)``, such as
-    `HeldValue`. What is emitted gets an id, by which later calls refer to it.
+    Values are NumPy arrays, Python floats or held values: objects with `nbytes` and ``to_snapshot(policy, leaf)``,
+    such as `HeldValue`. What is emitted gets an id, by which later calls refer to it.
 
     Parameters
     ----------
@@ -177,6 +179,8 @@ class Emitter:
         key : int, optional
             An id from `fresh_id` to use.
         """
+        if value.__class__ is float:
+            value = np.float64(value)
         key = fresh_id() if key is None else key
         if kind == "variable" and variable is None:
             variable = fresh_id()
@@ -219,6 +223,8 @@ class Emitter:
         if self._described.get(op, -1) < (0 if differentiable is None else differentiable + 1):
             self.describe(op, differentiable)
         inputs, values = tuple(inputs), tuple(values)
+        if values and values[0].__class__ is float:
+            values = tuple([np.float64(value) if value.__class__ is float else value for value in values])
         outputs = (fresh_id(),) if len(values) == 1 else tuple([fresh_id() for _ in values])
         scope = SCOPE.get() if scope is None else scope
         self._made[outputs[0] if outputs else 0] = inputs, outputs
@@ -337,6 +343,8 @@ class Emitter:
         local : array or held value, optional
             The derivative at a unit cotangent, for an elementwise op.
         """
+        if local.__class__ is float:
+            local = np.float64(local)
         kept = self._passes[sweep]
         inputs, outputs = self._made[application]
         key = inputs[position]

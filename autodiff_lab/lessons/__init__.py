@@ -9,6 +9,7 @@ from autodiff_lab.lessons.codes import CODES, Misconception
 from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, check_one_program
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
+from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
@@ -41,6 +42,7 @@ __all__ = [
     "check_compiled",
     "check_derivative",
     "check_element",
+    "check_emitted",
     "check_entries",
     "check_gradients",
     "check_hessian",

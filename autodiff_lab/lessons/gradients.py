@@ -127,8 +127,8 @@ def check_gradients(by_hand: Function, function: Function, seed: int | None = No
     >>> lessons.check_gradients(lambda x, y: {"x": x, "y": y}, lambda x, y: x * y).code
     'OWN_VALUE'
     """
-    names = _names(function)
-    points = _points(names, np.random.default_rng(seed))
+    names = names_of(function)
+    points = fresh_points(names, np.random.default_rng(seed))
     answers = [numbers(attempt(by_hand, *at.values()), names) for at in points]
     right = [gradients_of(function, at) for at in points]
     if agree(answers, right):
@@ -143,13 +143,20 @@ def check_gradients(by_hand: Function, function: Function, seed: int | None = No
     )
 
 
-def _names(function: Function) -> tuple[str, ...]:
+def names_of(function: Function) -> tuple[str, ...]:
+    """Return the names of a function's arguments.
+
+    Examples
+    --------
+    >>> names_of(lambda x, y: x * y)
+    ('x', 'y')
+    """
     code = function.__code__
     return tuple(code.co_varnames[: code.co_argcount])
 
 
-def _points(names: Sequence[str], rng: np.random.Generator) -> list[Numbers]:
-    """Points between −2 and 2 whose coordinates are well apart, so that no max is a tie and no two ideas agree.
+def fresh_points(names: Sequence[str], rng: np.random.Generator) -> list[Numbers]:
+    """Return points between −2 and 2 whose coordinates are well apart, so that no max is a tie and no two ideas agree.
 
     With each point comes its opposite, so that either input of a max wins somewhere.
     """

@@ -14,6 +14,8 @@ from html import escape
 from typing import Any
 
 from autodiff_lab.errors import InvalidArgumentError, MissingPackage
+from autodiff_lab.explain.ledger import Ledger
+from autodiff_lab.explain.model import Explanation
 from autodiff_lab.lessons.attempt import same
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
@@ -197,7 +199,7 @@ class Prediction(_Shown):
         Parameters
         ----------
         view : object, optional
-            What is then shown: a recording, a compiled function, a picture or a widget.
+            What is then shown: a recording, its explanation or ledger, a compiled function, a picture or a widget.
         outcome : number, str or mapping of str to number, optional
             What came out, to be shown beside the prediction.
         """
@@ -300,7 +302,7 @@ def _compared(answer: Answer, outcome: Answer) -> str:
 
 
 def _widget(view: Any) -> Any:
-    """Return a view as a widget: a recording or a compiled function becomes an explorer, a picture stays as it is."""
+    """Return a view as a widget: recordings and compiled functions become explorers, explanations become text."""
     if view is None or isinstance(view, ipywidgets.Widget):
         return view
     if isinstance(view, Picture):
@@ -314,13 +316,19 @@ def _widget(view: Any) -> Any:
         return Explorer(view)
     if isinstance(view, Function):
         return explorer(view)
+    if isinstance(view, (Explanation, Ledger)):
+        return ipywidgets.HTML(_picture(view))
     raise InvalidArgumentError(
-        f"unlock shows a recording, a compiled function, a picture or a widget, but this is a {type(view).__name__}."
+        "unlock shows a recording, its explanation or ledger, a compiled function, a picture or a widget, but this is "
+        f"a {type(view).__name__}."
     )
 
 
 def _picture(view: Any) -> str:
-    """Return a view as SVG; an empty string if it has no static form."""
+    """Return a view as SVG or as its text; an empty string if it has no static form."""
+    if isinstance(view, (Explanation, Ledger)):
+        style = "line-height: 1.4; white-space: pre-wrap; word-break: normal"
+        return f'<pre style="{style}">{escape(str(view))}</pre>'
     if isinstance(view, Picture):
         return view.svg
     from autodiff_lab.widgets.base import LabWidget

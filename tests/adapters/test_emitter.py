@@ -155,6 +155,20 @@ def test_held_values_are_read_late_and_may_be_lost() -> None:
     assert gone.to_snapshot(keep, True) is NOT_SEEN
 
 
+def test_python_floats_are_values_of_float64() -> None:
+    emitter = Emitter("mine", table=OpTable({"mul": "multiply"}))
+    recording = emitter.start()
+    x = emitter.add_source(3.0, name="x", kind="variable")
+    (y,) = emitter.emit_op("mul", [x, x], [9.0])
+    sweep = emitter.start_backward([y], [1.0], [x])
+    for position in (0, 1):
+        emitter.emit_contribution(sweep, y, position, 3.0, local=3.0)
+    emitter.end_backward(sweep)
+    emitter.finish()
+    assert {tensor.snapshot.dtype for tensor in recording.tensors.values()} == {"float64"}
+    assert str(recording.ledger("x")).startswith("d%1/dx = 6 = 3 + 3")
+
+
 def test_values_beyond_the_budget_are_summarised_at_once() -> None:
     read: list[int] = []
 

@@ -210,6 +210,35 @@ def open_lesson_15(view: View, screenshot: Screenshot) -> None:
                 screenshot(view, name, dark=dark, width=width, height=1200)
 
 
+def open_lesson_17(view: View, screenshot: Screenshot) -> None:
+    """Count the calls, open the ledger of the faulty framework and its picture, and read PyTorch's advice."""
+    type_prediction(view, "question", "2", "3", "4")
+    explorer = cell(view, "observe-it").locator(".explorer")
+    explorer.wait_for()
+    assert "2 too little" in cell(view, "observe-it").locator("table").first.inner_text()
+    assert cell(view, "fault-answer").get_by_text(LOCKED).count() == 1
+    type_prediction(view, "fault-question", "11", "11")
+    cell(view, "fault-answer").locator("pre", has_text="dy/dx = 3 = 5 + 3 + 3").wait_for()
+    compared = cell(view, "fault-answer").locator("table").first.inner_text()
+    assert "8 too much" in compared
+    assert "as predicted" in compared
+    faulty = cell(view, "fault-picture").locator(".explorer")
+    faulty.wait_for()
+    faulty.locator(".graph").first.click(position={"x": 5, "y": 5})
+    view.page.keyboard.press("End")
+    view.page.wait_for_timeout(200)
+    cell(view, "dialect-question").locator("input[type=radio]").first.check()
+    cell(view, "dialect-question").get_by_role("button", name="Commit").click()
+    cell(view, "dialect-answer").locator("pre", has_text="requires_grad=True").wait_for()
+    assert "not as predicted" in cell(view, "dialect-answer").locator("table").first.inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("question", "own-program", "fault-question", "fault-picture", "torch", "dialect-answer"):
+                name = f"lesson-17-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
+
+
 OPEN = {
     "01": open_lesson_1,
     "06": open_lesson_6,
@@ -218,6 +247,7 @@ OPEN = {
     "13": open_lesson_13,
     "14": open_lesson_14,
     "15": open_lesson_15,
+    "17": open_lesson_17,
 }
 """What a learner does in each lesson, and sees."""
 

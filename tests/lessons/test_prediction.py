@@ -136,3 +136,14 @@ def test_marimo_which_shows_no_ipywidgets_gets_the_text_and_after_the_commit_the
     assert "<svg" not in compared._mime_()[1]
     picture = guess.unlock(lessons.Picture("a line", "<svg id='line'/>"))
     assert "<svg id='line'/>" in picture._mime_()[1]
+
+
+def test_the_answer_to_a_question_about_a_recording_opens_as_its_text() -> None:
+    recording = recorded()
+    guess = lessons.predict("How much?")
+    opened = [guess.unlock(view) for view in (recording.ledger("x"), recording.explain("y", "x"))]
+    assert not any("dy/dx" in texts(each) or "gradient of y" in texts(each) for each in opened)
+    guess.commit(5)
+    assert "dy/dx = 6 = 3 + 3" in texts(opened[0])
+    assert "The gradient of y with respect to x is 6" in texts(opened[1])
+    assert "dy/dx = 6 = 3 + 3" in opened[0]._mime_()[1]

@@ -5,12 +5,22 @@
 
 from __future__ import annotations
 
-from autodiff_lab.lessons.codes import backward, compiling, curvature, products, rates, states, taping, threads
+from autodiff_lab.lessons.codes import (
+    backward,
+    compiling,
+    curvature,
+    emitting,
+    products,
+    rates,
+    states,
+    taping,
+    threads,
+)
 from autodiff_lab.lessons.codes.model import Misconception
 
 __all__ = ["CODES", "Misconception"]
 
-_TABLES = (states, rates, taping, backward, products, curvature, compiling, threads)
+_TABLES = (states, rates, taping, backward, products, curvature, compiling, threads, emitting)
 
 CODES: dict[str, Misconception] = {code: entry for table in _TABLES for code, entry in table.CODES.items()}
 """By code, in the order of the lessons."""

@@ -9,13 +9,13 @@ CODES: dict[str, Misconception] = {
         "a new contribution replaces the old one",
         "Two contributions arrived here, and only one was kept.",
         "A value that is used twice is paid twice. Add what arrives; do not replace it.",
-        (7,),
+        (7, 17),
     ),
     "EARLY": Misconception(
         "a value may deliver as soon as anything has arrived",
         "The value before this one delivered before all its contributions had arrived, and then once more.",
         "Visit the gates in reverse order of recording: then everything has arrived before anything is passed on.",
-        (7,),
+        (7, 17),
     ),
     "STALE": Misconception(
         "each backward pass starts clean by itself",
@@ -33,13 +33,13 @@ CODES: dict[str, Misconception] = {
         "through a product, each factor gets its own value",
         "At a product each input received its own value. It should be the other one's.",
         "In 3 × 2 let the 3 become 4. By how much does the product grow: by 3 or by 2?",
-        (7,),
+        (7, 17),
     ),
     "LOCAL_ONLY": Misconception(
         "the gradient is the local derivative",
         "These are local derivatives. What came in from the right was never multiplied in.",
         "incoming × local = outgoing: the number on the right of the gate is part of the product.",
-        (7,),
+        (7, 17),
     ),
     "MAX_LOSER": Misconception(
         "max passes the gradient to the smaller input",
@@ -63,6 +63,6 @@ CODES: dict[str, Misconception] = {
         "the local derivative of exp is its input",
         "At exp the input was used as the local derivative.",
         "The derivative of exp is exp itself: the number that the gate has just computed, its output.",
-        (7,),
+        (7, 17),
     ),
 }

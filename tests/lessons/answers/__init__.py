@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.lessons.answers import lesson_01, lesson_06, lesson_07, lesson_10, lesson_13, lesson_14, lesson_15
+from tests.lessons.answers import lesson_01, lesson_06, lesson_07, lesson_10, lesson_13, lesson_14, lesson_15, lesson_17
 
 _LESSONS = {
     "01": lesson_01, "06": lesson_06, "07": lesson_07, "10": lesson_10, "13": lesson_13, "14": lesson_14,
-    "15": lesson_15,
+    "15": lesson_15, "17": lesson_17,
 }  # fmt: skip
 
 SOLVED: dict[str, dict[str, str]] = {number: module.SOLVED for number, module in _LESSONS.items()}
