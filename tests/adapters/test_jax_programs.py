@@ -82,6 +82,8 @@ def test_names_lines_and_scopes() -> None:
     assert any(t.name == "params['qkv']" for t in recording.tensors.values())
     assert any("attention" in a.scope for a in recording.forward)
     assert any("jax.nn.softmax" in recording.line(a.place) for a in recording.forward)
+    symbols = {name: told.symbol for name, told in recording.ops.items()}
+    assert (symbols["select_n"], symbols["convert_element_type"]) == ("where", "astype")  # as programs call them
 
 
 def test_jitted_functions_are_gone_into_or_are_one_op_each() -> None:

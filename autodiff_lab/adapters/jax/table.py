@@ -30,6 +30,9 @@ ENTRIES: dict[str, tuple[str, str, tuple[str, ...], str, bool]] = {
     "while": ("while", r"\operatorname{{while}}({0})", (), "runs a loop", False),
     "sort": ("sort", r"\operatorname{{sort}}({0})", (r"\operatorname{{sort}}^{{-1}}",), "sorts {0}", False),
     "split": ("split", r"\operatorname{{split}}({0})", ("1",), "cuts {0} into parts", False),
+    "convert_element_type": ("astype", r"\operatorname{{astype}}({0})", ("1",), "casts {0} to another dtype", False),
+    "select_n": ("where", r"\operatorname{{where}}({0}, {1}, {2})", ("", "[{0}]", r"[\lnot {0}]"),
+                 "takes {1} where {0} is true, {2} elsewhere", False),
     "jitted": ("jitted", "", (), "runs a function under jax.jit; its inside is not recorded", False),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ Rounds alternate between the ways to run a program, so that a busy machine slows
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -86,6 +87,31 @@ def cpu(run: Program, repeats: int) -> float:
     return (time.process_time() - start) / repeats
 
 
+def plain_after_blocks(make: Callable[[], Program], repeats: int) -> float:
+    """Return CPU time of plain runs in a process that has recorded 100 blocks, over one that has recorded none."""
+    pipes = []
+    for blocks in (0, 100):
+        asks, ask = os.pipe()
+        reply, replies = os.pipe()
+        if os.fork() == 0:
+            run = make()
+            for _ in range(100):
+                (recorded(run) if blocks else run)()
+            while os.read(asks, 1) == b"?":
+                os.write(replies, f"{cpu(run, repeats):.9e}".ljust(20).encode())
+            os._exit(0)
+        pipes.append((ask, reply))
+    best = [float("inf"), float("inf")]
+    for turn in range(4 * ROUNDS):  # in turns, so that a busy machine slows both
+        for which in (0, 1) if turn % 2 else (1, 0):
+            os.write(pipes[which][0], b"?")
+            best[which] = min(best[which], float(os.read(pipes[which][1], 20)))
+    for ask, _ in pipes:
+        os.write(ask, b".")
+        os.wait()
+    return best[1] / best[0]
+
+
 def main() -> None:
     """Print a row for each program."""
     torch.set_num_threads(1)
@@ -93,15 +119,14 @@ def main() -> None:
     for make, repeats in ((scalar, 20), (network, 2), (many_ops, 1)):
         run = make()
         ways = {"plain": run, "recorded": recorded(run), "anomaly": with_anomaly_mode(run)}
-        before = min(cpu(run, repeats) for _ in range(ROUNDS))  # nothing was recorded so far
+        after = plain_after_blocks(make, repeats)
         best = dict.fromkeys(ways, float("inf"))
         for _ in range(ROUNDS):
             for way, program in ways.items():
                 program()
                 best[way] = min(best[way], cpu(program, repeats))
-        after = min(cpu(run, repeats) for _ in range(ROUNDS))
         row = [f"{way} x{best[way] / best['plain']:.2f}" for way in ("recorded", "anomaly")]
-        print(f"{make.__name__}: plain {before * 1e6:.0f} us, {', '.join(row)}, plain after x{after / before:.3f}")
+        print(f"{make.__name__}: plain {best['plain'] * 1e6:.0f} us, {', '.join(row)}, plain after x{after:.3f}")
 
 
 if __name__ == "__main__":
