@@ -9,6 +9,7 @@ other name loads its module on first use.
 # ruff: noqa: F401, PLE0604
 # pyright: reportUnusedImport=false, reportUnsupportedDunderAll=false
 from autodiff_lab import errors, events, ops
+from autodiff_lab.engine.backward import UnconnectedGradients
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
 from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.dtypes import (
@@ -38,7 +39,7 @@ from autodiff_lab.engine.op import registered_gradients
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.sweep import Engine
-from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
@@ -55,7 +56,7 @@ _MODULES = frozenset({
     "activations", "autodiff", "bitwise", "callbacks", "config", "constraints", "data", "debugging", "image",
     "initializers", "keras", "layers", "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue",
     "ragged", "random", "regularizers", "signal", "sparse", "strings", "style", "testing",
-    "train",
+    "train", "typing",
 })
 _HOMES = {
     "compile": "function",

@@ -32,8 +32,10 @@ from autodiff_lab import (
     style,
     testing,
     train,
+    typing,
 )
 from autodiff_lab.compile import function
+from autodiff_lab.engine.backward import UnconnectedGradients
 from autodiff_lab.engine.convert import constant, convert_to_tensor, is_tensor
 from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.dtypes import (
@@ -64,7 +66,7 @@ from autodiff_lab.engine.op import registered_gradients
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.sweep import Engine
-from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
@@ -454,6 +456,7 @@ __all__ = [
     "truncatediv",
     "truncatemod",
     "tuple",
+    "typing",
     "uint16",
     "uint32",
     "uint64",

@@ -163,7 +163,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load what `autodiff_lab.extras` holds when it is first asked for."""
-    found = globals()[name] = from_extras(__name__, _EXTRAS, name)
-    return found
+if not TYPE_CHECKING:  # a checker sees the names above, and reports others
+
+    def __getattr__(name: str) -> Any:
+        """Load what `autodiff_lab.extras` holds when it is first asked for."""
+        found = globals()[name] = from_extras(__name__, _EXTRAS, name)
+        return found

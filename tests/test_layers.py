@@ -57,7 +57,7 @@ LAYERS: dict[str, frozenset[str]] = {
 NAMESPACES = (
     "math", "nn", "linalg", "random", "ragged", "sparse", "strings", "image", "data", "queue", "keras", "bitwise",
     "sets", "signal", "experimental", "nest", "dtypes", "activations", "initializers", "losses", "metrics",
-    "optimizers", "autodiff", "debugging", "config", "callbacks", "regularizers", "constraints", "train",
+    "optimizers", "autodiff", "debugging", "config", "callbacks", "regularizers", "constraints", "train", "typing",
 )  # fmt: skip
 LAYERS.update(dict.fromkeys(NAMESPACES, _layers("engine", "ops", "layers", "extras", "transforms", "absent")))
 LAYERS["callbacks"] = LAYERS["train"] = _layers("training", "absent")
@@ -115,9 +115,9 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("engine", "enable_op_determinism"): frozenset({"gpu"}),
     ("ops", "load"): frozenset({"extras"}),
     ("ops", "from_extras"): frozenset({"extras", "absent"}),
-    ("engine", "GradientTape.jacobian"): frozenset({"transforms"}),
-    ("engine", "GradientTape.batch_jacobian"): frozenset({"transforms"}),
-    ("engine", "GradientTape.explain"): frozenset({"explain", "recording"}),
+    ("engine", "Differentiating.jacobian"): frozenset({"transforms"}),
+    ("engine", "Differentiating.batch_jacobian"): frozenset({"transforms"}),
+    ("engine", "Differentiating.explain"): frozenset({"explain", "recording"}),
 }
 
 
@@ -307,7 +307,7 @@ def test_the_check_catches_a_wrong_import(module: str, source: str, line: int) -
         ("engine.tape", "from .sweep import sweep\nfrom ..errors import TapeError\nfrom . import tensor\n"),
         (
             "engine.tape",
-            "class GradientTape:\n    def jacobian(self):\n        from autodiff_lab.transforms import jacobian\n",
+            "class Differentiating:\n    def jacobian(self):\n        from autodiff_lab.transforms import jacobian\n",
         ),
         (
             "draw.svg",

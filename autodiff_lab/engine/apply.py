@@ -6,11 +6,14 @@ the inputs that were tracked when the op ran.  `need` is semantics, not bookkeep
 watched must stay unconnected.
 """
 
+# Every function that ops are made of begins with `operand`, which makes tensors of what is not one. A checker does not
+# see that, and another name for the result would cost time.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,6 +27,9 @@ from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import EVERYTHING, fresh_id, sinks_now
 from autodiff_lab.kernels.base.columns import by_columns
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 # Values follow IEEE 754 and say nothing. NumPy attributes a warning to the module that calls it, so a filter for our
 # modules silences it and leaves the user's own NumPy code alone. Setting `np.errstate` for each op would cost more than
@@ -54,15 +60,15 @@ class _Named(Protocol):
 
 
 class _OfOne(_Named, Protocol):
-    def __call__(self, x: Any, name: str | None = None) -> Tensor: ...
+    def __call__(self, x: TensorLike, name: str | None = None) -> Tensor: ...
 
 
 class _OfTwo(_Named, Protocol):
-    def __call__(self, x: Any, y: Any, name: str | None = None) -> Tensor: ...
+    def __call__(self, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor: ...
 
 
 class _OfFeatures(_Named, Protocol):
-    def __call__(self, features: Any, name: str | None = None) -> Tensor: ...
+    def __call__(self, features: TensorLike, name: str | None = None) -> Tensor: ...
 
 
 class Hollow:
@@ -199,7 +205,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     kernel = op.kernel = faster_kernel(op)
     silent = rule is None
 
-    def apply(x: Any, name: str | None = None) -> Tensor:  # noqa: C901
+    def apply(x: TensorLike, name: str | None = None) -> Tensor:  # noqa: C901
         if x.__class__ is not Tensor:
             x = operand(x)
             if x.__class__ is not Tensor and hasattr(x, "__lab_apply__"):
@@ -250,7 +256,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, dtypes="same", **about)
     kernel = op.kernel = faster_kernel(op)
 
-    def apply(x: Any, y: Any, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
+    def apply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
             x, y = operands(op, x, y)
             if x.__class__ is not Tensor and hasattr(x, "__lab_apply__"):
@@ -301,7 +307,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
 def of_features(apply: _OfOne) -> _OfFeatures:
     """Return an activation with its public signature: the argument is named `features`, as in TensorFlow."""
 
-    def activation(features: Any, name: str | None = None) -> Tensor:
+    def activation(features: TensorLike, name: str | None = None) -> Tensor:
         return apply(features, name)
 
     activation.__name__ = activation.__qualname__ = apply.__name__

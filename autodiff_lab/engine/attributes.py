@@ -64,3 +64,15 @@ class Elsewhere:
             return [name for name in object.__dir__(self) if not isinstance(vars(kind).get(name), Elsewhere)]
 
         setattr(kind, "__dir__", offered)  # noqa: B010
+
+
+def users_names(value: Any) -> list[str]:
+    """Return what completion offers of an object: all but the names in ``_hidden``, which the package itself uses.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> [name for name in dir(lab.GradientTape()) if name.startswith("r")]
+    ['reset']
+    """
+    return sorted(name for name in object.__dir__(value) if name not in value._hidden)

@@ -60,7 +60,7 @@ def _lent(variable: Variable) -> Any:
         view = variable._view() if variable._view is not None else None
         if view is None:
             view = own.view(np.ndarray)
-            variable._view = weakref.ref(view)
+            variable._view = weakref.ref(view)  # pyright: ignore[reportAttributeAccessIssue]
         return view
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from autodiff_lab.errors import (
 )
 from autodiff_lab.events import TensorMet, sinks_now
 from autodiff_lab.kernels.arrays import ranked
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 ndarray = np.ndarray
 _SCALARS: dict[type, Any] = {float: np.float32, bool: np.bool_, complex: np.complex128}
@@ -224,7 +227,9 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
     return value if hasattr(value, "__lab_apply__") else convert(value, partner)
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+def constant(
+    value: TensorLike, dtype: DTypeLike | None = None, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """Return a tensor from a Python or NumPy value.
 
     Parameters
@@ -279,7 +284,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     return made
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(
+    value: TensorLike, dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Return a tensor from any value that ops accept; a tensor is returned as it is, a variable is read.
 
     Parameters
@@ -354,7 +361,7 @@ def whole(value: Any, what: str) -> int:
     return int(array.reshape(()) if array.ndim else array)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: TensorLike) -> bool:
     """Return whether a value is a tensor or a variable.
 
     Examples

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autodiff_lab.errors import ConversionError
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike
 
 _BFLOAT16_LIBRARY: Any = import_module("ml_dtypes") if find_spec("ml_dtypes") else None
 """Every install brings it; on a machine where only NumPy is to be had, all but bfloat16 works without."""
@@ -112,7 +115,7 @@ class DType:
         >>> lab.float32.is_compatible_with("float32"), lab.float32.is_compatible_with(lab.float64)
         (True, False)
         """
-        return as_dtype(other) is self
+        return as_dtype(other) is self  # pyright: ignore[reportArgumentType] - what is none raises
 
     def _limits(self) -> Any:
         if self.is_integer:
@@ -123,7 +126,7 @@ class DType:
         if other is self:
             return True
         try:
-            return as_dtype(other) is self
+            return as_dtype(other) is self  # pyright: ignore[reportArgumentType] - what is none raises
         except (ConversionError, TypeError):
             return False
 
@@ -173,7 +176,7 @@ DIFFERENTIABLE = frozenset(d.dtype for d in TABLE.values() if d.is_floating or d
 """NumPy dtypes that gradients can pass through."""
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value: DTypeLike) -> DType:
     """Return the dtype that a DType, a name, a NumPy dtype or a Python type stands for.
 
     Raises
@@ -188,7 +191,7 @@ def as_dtype(type_value: Any) -> DType:
     True
     """
     if type_value.__class__ is DType:
-        return type_value
+        return type_value  # pyright: ignore[reportReturnType]
     if isinstance(type_value, str):
         found = TABLE.get(_ALIASES.get(type_value, type_value))
         if found is not None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from autodiff_lab.engine.convert import KNOWN, tell_entry
 from autodiff_lab.engine.sharing import unpacked
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import ConversionError
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
-def from_dlpack(value: Any) -> Tensor:
+
+def from_dlpack(value: TensorLike) -> Tensor:
     """Return a tensor on the memory of another library's array, without a copy.
 
     Parameters

@@ -8,8 +8,8 @@ rule of another op or beside another contribution, is made dense then; a source 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import alone, convert
@@ -18,6 +18,11 @@ from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import ConversionError, ShapeMismatch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from autodiff_lab.engine.annotations import ShapeLike, TensorLike
 
 
 class Rows:
@@ -117,7 +122,7 @@ class IndexedSlices:
     are_rows = True  # a variable asks, which knows nothing of this class
     __hash__ = object.__hash__  # by identity, as of a tensor
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+    def __init__(self, values: TensorLike, indices: TensorLike, dense_shape: ShapeLike | None = None) -> None:
         self._values, self._indices = alone(convert(values)), alone(convert(indices))
         self._shape = None if dense_shape is None else tuple(convert(dense_shape)._array.tolist())
         self._dense: Tensor | None = None  # what the explorer shows of a gradient that was recorded
@@ -190,17 +195,17 @@ class IndexedSlices:
         """Return the operations that use these rows: always an empty list, since operations run eagerly."""
         return []
 
-    def with_values(self, new_values: Any) -> IndexedSlices:
+    def with_values(self, new_values: TensorLike) -> IndexedSlices:
         """Return other rows at the same positions."""
         made = IndexedSlices(new_values, self._indices, self._shape)
         made._inside = self._inside and made._values._held.shape == self._values._held.shape
         return made
 
-    def with_shape(self, dense_shape: Any) -> IndexedSlices:
+    def with_shape(self, dense_shape: Sequence[int]) -> IndexedSlices:
         """Return the same rows of a dense tensor of this shape."""
         return IndexedSlices(self._values, self._indices, [int(n) for n in dense_shape])
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NDArray[Any]:
         """Return the dense tensor as a NumPy array."""
         return self.__tensor__().numpy()
 

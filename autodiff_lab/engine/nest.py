@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.indexed_slices import IndexedSlices
 
 _LEAF_TYPES = (Tensor, Variable)
 
@@ -273,7 +276,7 @@ def register(kind: type, parts: Callable[[Any], Any], rebuilt: Callable[[Any, An
     _ORDERED[kind] = Kind(lambda x: parts(x)[:2], lambda _, data, children: rebuilt(data, children), names)
 
 
-def slices(value: Any) -> bool:
+def slices(value: Any) -> TypeGuard[IndexedSlices]:
     """Return whether a value is some rows of a tensor, an `IndexedSlices`."""
     return hasattr(value, "__tensor__") and hasattr(value, "with_values")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, SupportsIndex, TypeAlias
 
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, ShapeMismatch
+
+Dims: TypeAlias = Iterable[SupportsIndex | None] | SupportsIndex | None
 
 
 def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, ...]:
@@ -140,7 +142,7 @@ class TensorShape(tuple[int | None, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, dims: Iterable[Any] | int | None) -> TensorShape:  # noqa: D102, PYI034 - None gives another class
+    def __new__(cls, dims: Dims) -> TensorShape:  # noqa: D102, PYI034 - None gives another class
         if dims is None or isinstance(dims, _UnknownShape):
             return super().__new__(_UnknownShape)  # pyright: ignore[reportArgumentType]
         try:
@@ -205,7 +207,7 @@ class TensorShape(tuple[int | None, ...]):
         """Return whether every length is known."""
         return None not in self
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: Dims) -> bool:
         """Return whether a value of shape `other` could have this shape."""
         other = TensorShape(other)
         if isinstance(other, _UnknownShape):
@@ -214,13 +216,13 @@ class TensorShape(tuple[int | None, ...]):
             a == b for a, b in zip(self, other, strict=True) if a is not None and b is not None
         )
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: Dims) -> bool:
         """Return whether every value of this shape is also one of shape `other`, which may leave lengths open."""
         if not isinstance(other, TensorShape) or isinstance(other, _UnknownShape):
             return isinstance(other, TensorShape)
         return self.rank == other.rank and all(b is None or a == b for a, b in zip(self, other, strict=True))
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: Dims) -> TensorShape:
         """Return the axes of both, one after another; of unknown rank if one of them is.
 
         Examples
@@ -232,7 +234,7 @@ class TensorShape(tuple[int | None, ...]):
         other = TensorShape(other)
         return other if isinstance(other, _UnknownShape) else TensorShape((*self, *other))
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: Dims) -> TensorShape:
         """Return what both shapes say together: lengths that one of them leaves open come from the other.
 
         Raises
@@ -252,7 +254,7 @@ class TensorShape(tuple[int | None, ...]):
         self.assert_is_compatible_with(other)
         return TensorShape(b if a is None else a for a, b in zip(self, other, strict=True))
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: Dims) -> TensorShape:
         """Return the narrowest shape that both are compatible with: lengths that differ are left open.
 
         Examples
@@ -309,13 +311,13 @@ class TensorShape(tuple[int | None, ...]):
         if self.rank not in (None, rank):
             raise ShapeMismatch(f"Shape {self} must have rank {rank}.")
 
-    def assert_same_rank(self, other: Any) -> None:
+    def assert_same_rank(self, other: Dims) -> None:
         """Raise ShapeMismatch, a `ValueError`, if both ranks are known and differ."""
         other = TensorShape(other)
         if None not in (self.rank, other.rank) and self.rank != other.rank:
             raise ShapeMismatch(f"Shapes {self} and {other} must have the same rank.")
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: Dims) -> None:
         """Raise ShapeMismatch, a `ValueError`, if no value has both shapes."""
         if not self.is_compatible_with(other):
             raise ShapeMismatch(f"Shapes {self} and {TensorShape(other)} are incompatible.")

@@ -24,6 +24,11 @@ from autodiff_lab.engine.strings import string_scalar
 from autodiff_lab.errors import ConversionError
 from autodiff_lab.events import Identified, TensorLeft, TensorNamed, fresh_id, sinks_now, tell_look
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from autodiff_lab.engine.annotations import ShapeLike
+
 
 class Reference:
     """A key for dicts and sets: two references are equal if they are to the same tensor or variable.
@@ -187,7 +192,7 @@ class Tensor(Identified, Operators):
         """Length of each axis, as a method."""
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Check the shape, which is known here; None leaves a length open.
 
         Raises
@@ -202,11 +207,11 @@ class Tensor(Identified, Operators):
             sink.note(TensorLeft, self, how)
         return self._held
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NDArray[Any]:
         """Return a copy as a NumPy array, or a NumPy scalar for rank 0; it leaves the tape."""
         return self._leave("numpy").copy()
 
-    def to_numpy(self) -> Any:
+    def to_numpy(self) -> NDArray[Any]:
         """Return a copy as a NumPy array, under the name that matplotlib looks for."""
         return self.numpy()
 

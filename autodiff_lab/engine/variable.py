@@ -34,7 +34,10 @@ from autodiff_lab.events import (
     trace_now,
 )
 
-_MISSING = object()
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import Array, DTypeLike, ShapeLike, TensorLike
+
+_MISSING: Any = object()
 
 
 class Variable(Identified, Operators):
@@ -89,18 +92,18 @@ class Variable(Identified, Operators):
 
     def __init__(
         self,
-        initial_value: Any = _MISSING,
+        initial_value: TensorLike | Callable[[], TensorLike] = _MISSING,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: object = None,
         name: str | None = None,
         variable_def: None = None,
-        dtype: Any = None,
-        import_scope: Any = None,
+        dtype: DTypeLike | None = None,
+        import_scope: object = None,
         constraint: Callable[[Any], Any] | None = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
-        shape: Any = None,
+        synchronization: object = None,
+        aggregation: object = None,
+        shape: ShapeLike | None = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         from autodiff_lab.engine.convert import convert_to_tensor
@@ -119,15 +122,12 @@ class Variable(Identified, Operators):
                 "Try lab.cast."
             )
         self._own: Any = placed_by_block(initial_value._held)
-        self._view: Any = None
-        self._id = fresh_id()
-        scope = SCOPE.get()
-        self.name = f"{scope}/{name or 'Variable'}:0" if scope else f"{name or 'Variable'}:0"
+        self._view, self._id = None, fresh_id()
+        self.name = f"{scope}/{name or 'Variable'}:0" if (scope := SCOPE.get()) else f"{name or 'Variable'}:0"
         if isinstance(initial_value, (Tensor, Variable)) and sinks_now():
             tell_listeners(VariableAssigned(self._id, self.name, self._held, initial_value._id, place_now()))
         self._shape = None if shape is None else TensorShape(shape)
-        self.trainable = trainable is None or trainable
-        self.constraint = constraint
+        self.trainable, self.constraint = trainable is None or trainable, constraint
         if self._shape is not None and not self._shape.is_compatible_with(self._held.shape):
             raise ShapeMismatch(f"Variable: expected an initial value of shape {self._shape}, got {self._held.shape}.")
         trace = trace_now()
@@ -167,7 +167,7 @@ class Variable(Identified, Operators):
         """Length of each axis, as a method."""
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Narrow the shape that later values must have; None leaves a length open.
 
         Raises
@@ -204,11 +204,11 @@ class Variable(Identified, Operators):
 
     read_value = value
 
-    def numpy(self) -> Any:
+    def numpy(self) -> Array:
         """Return a copy of the value as a NumPy array, or a NumPy scalar for rank 0."""
         return self.read().numpy()
 
-    def to_numpy(self) -> Any:
+    def to_numpy(self) -> Array:
         """Return a copy as a NumPy array, under the name that matplotlib looks for."""
         return self.numpy()
 
@@ -234,7 +234,7 @@ class Variable(Identified, Operators):
         return iter(self.read())
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Variable:
         """Replace the value; dtype stays, shape too unless it was declared open.
 
@@ -253,13 +253,13 @@ class Variable(Identified, Operators):
         return self if read_value else None  # type: ignore[return-value]
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Variable:
         """Add to the value; gradients do not pass from `delta` to later reads."""
         return self._changed("add", np.add, delta, read_value)
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Variable:
         """Subtract from the value; gradients do not pass from `delta` to later reads."""
         return self._changed("subtract", np.subtract, delta, read_value)
@@ -332,7 +332,7 @@ class Variable(Identified, Operators):
             if (trace := trace_now()) is not None:
                 trace.note_assign(self, value)
 
-    def assign_slice(self, index: Any, value: Any) -> Variable:
+    def assign_slice(self, index: Any, value: TensorLike) -> Variable:
         """Replace the elements that `index` selects; ``v[index].assign(value)`` is the same."""
         tensor = self._converted(value)
         changed = self._held.copy() if self._held.__class__ in MAKERS else np.array(self._held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.array.casting import identity
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def text(message: Any) -> str:
@@ -73,7 +76,7 @@ def _described(function: Any, name: str, words: str, example: str) -> Any:
 
 def _of_two(name: str, sign: str, holds: Callable[[Any, Any], Any], words: str, example: str) -> _OfTwo:
     def compare(
-        x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+        x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
         _compare(called, sign, holds, x, y, message)
 
@@ -82,7 +85,9 @@ def _of_two(name: str, sign: str, holds: Callable[[Any, Any], Any], words: str, 
 
 
 def _of_one(name: str, sign: str, holds: Callable[[Any, Any], Any], example: str) -> _OfOne:
-    def compare(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+    def compare(
+        x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None:
         _compare(called, sign, holds, x, 0, message)
 
     called = name
@@ -103,7 +108,7 @@ assert_non_positive = _of_one("assert_non_positive", "<=", np.less_equal, "[0.0,
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
+    x: TensorLike, y: TensorLike, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
     """Raise unless every element of x differs from that of y; the order of the arguments is that of TensorFlow.
 
@@ -116,10 +121,10 @@ def assert_none_equal(
 
 
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
@@ -150,7 +155,7 @@ def assert_near(
     _compare("assert_near", f"≈ (within {absolute:.3g} + {relative:.3g}·|y|)", near, a, y, message)
 
 
-def assert_all_finite(x: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_all_finite(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raise if any element is nan or infinite.
 
     Examples
@@ -175,7 +180,7 @@ def _finite(name: str, x: Tensor, message: str | None) -> None:
         )
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Return the tensor, or raise if any element is nan or infinite.
 
     Raises
@@ -194,7 +199,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     return x if name is None else identity(x, name)
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+def Assert(condition: TensorLike, data: object, summarize: int | None = None, name: str | None = None) -> None:
     """Raise an error that shows some data unless a condition holds.
 
     Raises

@@ -7,7 +7,7 @@ is written with them.  Only the chosen branch runs, so only it has a gradient.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.shape import listed
@@ -15,6 +15,9 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.events import scoped
 from autodiff_lab.extras import nesting
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 Branch = Callable[[], Any]
 
@@ -37,7 +40,9 @@ def called(function: Any, name: str, *args: Any) -> Any:
     return function(*args)
 
 
-def cond(pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None) -> Any:
+def cond(
+    pred: TensorLike, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None
+) -> Any:
     """Call one of two functions, chosen by a condition, and return its result.
 
     Parameters
@@ -176,7 +181,7 @@ def while_loop(
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     name: str | None = None,
 ) -> Any:
     """Call a function repeatedly on its results while a condition holds.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
@@ -13,6 +13,9 @@ from autodiff_lab.events import scoped
 from autodiff_lab.extras import nesting
 from autodiff_lab.ops.array.joining import stack, unstack
 from autodiff_lab.ops.structured import called
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike
 
 
 def _rows(elems: Any, name: str) -> list[Any]:
@@ -45,7 +48,7 @@ def _as_tensors(value: Any) -> Any:
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,

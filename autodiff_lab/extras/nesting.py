@@ -14,7 +14,7 @@ from autodiff_lab.engine.shape import listed
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 
 
-def is_nested(seq: Any) -> bool:
+def is_nested(seq: object) -> bool:
     """Return whether a value is a list, a tuple or a dict.
 
     Examples
@@ -61,7 +61,9 @@ def _keys(structure: Mapping[Any, Any]) -> list[Any]:
     return sorted(structure, key=str)
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(
+    nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """Raise an error if two structures differ.
 
     Raises

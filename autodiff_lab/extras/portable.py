@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import int32
@@ -16,6 +16,9 @@ from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.events import SCOPE, scoped
 from autodiff_lab.ops.array.casting import identity
 from autodiff_lab.ops.array.creation import shape
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 def executing_eagerly() -> bool:
@@ -30,7 +33,7 @@ def executing_eagerly() -> bool:
     return True
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     """Return the value of a tensor as a NumPy array, None for a variable, and other values unchanged.
 
     Examples
@@ -70,7 +73,7 @@ def group(*inputs: Any, **kwargs: Any) -> None:
     """
 
 
-def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
+def control_dependencies(control_inputs: object) -> AbstractContextManager[None]:
     """Return a context manager without effect: operations already run in the order in which they are written.
 
     Callables among the inputs are called.
@@ -89,7 +92,7 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Return the identity of each tensor of a list; gradients flow through.
 
     Examples
@@ -101,7 +104,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     return named([identity(x) for x in listed(input, "identity_n: input")], name)
 
 
-def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
+def shape_n(input: TensorLike, out_type: DTypeLike = int32, name: str | None = None) -> list[Tensor]:
     """Return the shape of each tensor of a list as a vector of integers.
 
     Examples
@@ -113,7 +116,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
     return named([shape(x, out_type) for x in listed(input, "shape_n: input")], name)
 
 
-def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
+def tuple(tensors: Sequence[Any], control_inputs: object = None, name: str | None = None) -> list[Any]:
     """Return the tensors as a list; all of them have already been computed.
 
     Examples
@@ -127,7 +130,10 @@ def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None =
 
 
 def py_function(
-    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: str | None = None
+    func: Callable[..., Any] | None = None,
+    inp: TensorLike | None = None,
+    Tout: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Any:
     """Call a Python function with tensors; gradients flow through the operations in it.
 
@@ -163,8 +169,8 @@ def py_function(
 
 def numpy_function(
     func: Callable[..., Any] | None = None,
-    inp: Any = None,
-    Tout: Any = None,
+    inp: TensorLike | None = None,
+    Tout: DTypeLike | None = None,
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeError, QueueBlocked, ShapeMismatch
 from autodiff_lab.extras.state import given, kept
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 class FIFOQueue:
@@ -108,7 +111,7 @@ class FIFOQueue:
         """Close the queue: no more elements can be added, the remaining ones can still be taken."""
         self._closed = True
 
-    def enqueue(self, vals: Any, name: str | None = None) -> None:
+    def enqueue(self, vals: TensorLike, name: str | None = None) -> None:
         """Add one element at the end."""
         parts = self._parts(vals)
         for part, shape in zip(parts, self.shapes, strict=True):
@@ -117,7 +120,7 @@ class FIFOQueue:
         self._make_room(1)
         self._elements.append(tuple(kept(part, "queue") for part in parts))
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> None:
+    def enqueue_many(self, vals: TensorLike, name: str | None = None) -> None:
         """Add elements at the end, one for each row."""
         parts = self._parts(vals)
         lengths = {part._held.shape[:1] for part in parts}

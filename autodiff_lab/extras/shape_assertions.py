@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType, as_dtype
@@ -12,13 +12,16 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.extras.assertions import text
 from autodiff_lab.ops.array.casting import identity
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
+
 
 def _rank(x: Any) -> tuple[int, tuple[int, ...]]:
     shape = convert(x)._held.shape
     return len(shape), shape
 
 
-def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank(x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raise unless x has this rank.
 
     Raises
@@ -37,7 +40,7 @@ def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None 
         raise ShapeMismatch(f"assert_rank: expected rank {wanted}, got shape {shape}.{text(message)}")
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank_at_least(x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raise unless x has at least this rank.
 
     Examples
@@ -53,7 +56,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: st
         )
 
 
-def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> None:
+def assert_rank_in(x: TensorLike, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> None:
     """Raise unless x has one of these ranks.
 
     Examples
@@ -67,7 +70,7 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
         raise ShapeMismatch(f"assert_rank_in: expected a rank in {wanted}, got shape {shape}.{text(message)}")
 
 
-def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
+def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> Any:
     """Raise unless a tensor is a scalar, and return it.
 
     Examples
@@ -83,7 +86,11 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
 
 
 def assert_shapes(
-    shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+    shapes: object,
+    data: TensorLike | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> None:
     """Raise unless tensors have given shapes; equal letters stand for equal lengths.
 
@@ -146,7 +153,7 @@ def _aligned(shape: tuple[int, ...], wanted: Any, message: str | None) -> list[t
     return list(zip(part, named, strict=True))
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> None:
     """Raise unless a tensor has this dtype.
 
     Raises
@@ -164,7 +171,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         raise DtypeMismatch(f"assert_type: expected {wanted.name}, got {have.name}.{text(message)}")
 
 
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raise unless a tensor holds integers.
 
     Examples
@@ -177,7 +184,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         raise DtypeMismatch(f"assert_integer: expected an integer dtype, got {have.name}.{text(message)}")
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+def assert_same_float_dtype(tensors: Sequence[TensorLike] | None = None, dtype: DTypeLike | None = None) -> DType:
     """Raise unless tensors have the same floating dtype, and return it; float32 if there are none.
 
     Examples
@@ -197,7 +204,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     return one
 
 
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Return whether a value is a tensor of numbers.
 
     Examples

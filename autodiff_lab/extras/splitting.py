@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.extras.families.strings import text_tensor
 from autodiff_lab.extras.ragged.partition import RowPartition
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def _apart(input: Any, what: str, parts: Callable[[bytes], list[bytes]]) -> Tensor | RaggedTensor:
@@ -29,7 +32,9 @@ def _apart(input: Any, what: str, parts: Callable[[bytes], list[bytes]]) -> Tens
     return made
 
 
-def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor | RaggedTensor:
+def split(
+    input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None
+) -> Tensor | RaggedTensor:
     """Split each string into words, or at a separator.
 
     Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
@@ -62,7 +67,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     return named(_apart(input, "split", words), name)
 
 
-def bytes_split(input: Any, name: str | None = None) -> Tensor | RaggedTensor:
+def bytes_split(input: TensorLike, name: str | None = None) -> Tensor | RaggedTensor:
     """Split each string into bytes, as strings of length 1.
 
     Shapes: () -> (None), (*s) -> (*s, None).  Dtypes: string.  Derivative: none, gradients stop at strings.
@@ -77,7 +82,7 @@ def bytes_split(input: Any, name: str | None = None) -> Tensor | RaggedTensor:
 
 
 def unicode_split(
-    input: Any,
+    input: TensorLike,
     input_encoding: str = "UTF-8",
     errors: str = "replace",
     replacement_char: int = 65533,

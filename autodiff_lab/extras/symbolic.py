@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.dtypes import DType, as_dtype
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.errors import NoGraph, NotOneTensor
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike
 
 _DEFAULT: ContextVar[Graph | None] = ContextVar("autodiff_lab_graph", default=None)
 
@@ -117,7 +120,7 @@ class SymbolicTensor:
         return f'Tensor("{self._name}", shape={self._shape}, dtype={self._dtype.name})'
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
+def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> SymbolicTensor:
     """Create a tensor without a value, in the graph of the enclosing block.
 
     Parameters

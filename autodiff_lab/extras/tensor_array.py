@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeE
 from autodiff_lab.ops.array.casting import identity
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.joining import concat, split, stack, unstack
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 
 class TensorArray:
@@ -54,15 +57,15 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DTypeLike,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
-        handle: Any = None,
-        flow: Any = None,
+        handle: object = None,
+        flow: object = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -101,7 +104,7 @@ class TensorArray:
             )
         return at
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Write a tensor at a position, and return the array."""
         at = self._position(index, write=True)
         plain = not hasattr(value, "_held")
@@ -118,7 +121,7 @@ class TensorArray:
         self._read.discard(at)
         return self
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """Return the tensor at a position."""
         at = self._position(index)
         if at in self._read:
@@ -149,12 +152,12 @@ class TensorArray:
         """Concatenate all elements along their first axis."""
         return concat([self._written(i) for i in range(len(self._tensors))], 0, name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Stack the elements at some positions."""
         positions = as_integers(indices, "TensorArray.gather: indices")
         return stack([self._written(self._position(i)) for i in positions], name=name)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """Fill the array with the rows of a tensor."""
         rows = unstack(value, name=name)
         self._tensors = [None] * len(rows)
@@ -163,7 +166,7 @@ class TensorArray:
             self.write(i, row)
         return self
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Write the rows of a tensor at some positions."""
         positions, rows = as_integers(indices, "TensorArray.scatter: indices"), unstack(value, name=name)
         if len(positions) != len(rows):
@@ -174,7 +177,7 @@ class TensorArray:
             self.write(at, row)
         return self
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Fill the array with parts of a tensor along its first axis."""
         sizes = as_integers(lengths, "TensorArray.split: lengths")
         x = convert(value)
@@ -199,7 +202,7 @@ class TensorArray:
         """Return the array itself."""
         return self
 
-    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+    def grad(self, source: object, flow: object = None, name: str | None = None) -> Any:
         """Raise an error: use a tape for gradients."""
         raise InvalidArgumentError(
             "TensorArray.grad: not available, since gradients come from tapes. Try tape.gradient."

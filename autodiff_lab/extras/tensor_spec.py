@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DType, as_dtype
 from autodiff_lab.engine.shape import TensorShape
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 
 class TensorSpec:
@@ -31,11 +34,11 @@ class TensorSpec:
 
     __slots__ = ("_dtype", "_name", "_shape")
 
-    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+    def __init__(self, shape: ShapeLike | None, dtype: DTypeLike = "float32", name: str | None = None) -> None:
         self._shape, self._dtype, self._name = TensorShape(shape), as_dtype(dtype), name
 
     @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+    def from_tensor(cls, tensor: TensorLike, name: str | None = None) -> TensorSpec:
         """Return the spec of a tensor.
 
         Examples

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import minimum
 from autodiff_lab.ops.nn.activations import relu, softmax
 from autodiff_lab.ops.nn.rectifiers import elu, leaky_relu
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, NameOrCallable
 
 
 class Softmax(Layer):
@@ -28,11 +33,11 @@ class Softmax(Layer):
     several = False
     floating = True
 
-    def __init__(self, axis: int = -1, name: str | None = None, **more: Any) -> None:
+    def __init__(self, axis: int = -1, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.axis = axis
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return softmax(x, axis=self.axis)
 
 
@@ -52,11 +57,11 @@ class ReLU(Layer):
     several = False
 
     def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         if self.negative_slope and not x.dtype.is_floating:
             x = cast(x, "float32")
         number = int if x.dtype.is_integer else float  # integers stay integers, as in Keras
@@ -82,11 +87,11 @@ class LeakyReLU(Layer):
     several = False
     floating = True
 
-    def __init__(self, negative_slope: float = 0.3, name: str | None = None, **more: Any) -> None:
+    def __init__(self, negative_slope: float = 0.3, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.negative_slope = negative_slope
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return leaky_relu(x, self.negative_slope)
 
 
@@ -103,11 +108,11 @@ class ELU(Layer):
     several = False
     floating = True
 
-    def __init__(self, alpha: float = 1.0, name: str | None = None, **more: Any) -> None:
+    def __init__(self, alpha: float = 1.0, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.alpha = alpha
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return elu(x) if self.alpha == 1 else relu(x) + self.alpha * elu(minimum(x, 0))
 
 
@@ -129,17 +134,18 @@ class PReLU(Layer):
     floating = True
     alpha: Variable
 
-    def __init__(self, alpha_initializer: Any = "zeros", shared_axes: Any = None, name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+    def __init__(self, alpha_initializer: NameOrCallable = "zeros", shared_axes: int | Sequence[int] | None = None,
+                 name: str | None = None,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.alpha_initializer = alpha_initializer
         self.shared_axes = (
             () if shared_axes is None else (shared_axes,) if isinstance(shared_axes, int) else tuple(shared_axes)
         )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         shape = tuple(1 if axis in self.shared_axes else n for axis, n in enumerate(input_shape))[1:]
         self.alpha = self.add_weight("alpha", shape, self.alpha_initializer)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return relu(x) - self.alpha * relu(-x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
@@ -29,8 +29,11 @@ from autodiff_lab.ops.nn.rectifiers import (
 )
 from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import NameOrCallable, TensorLike
 
-def linear(x: Any) -> Any:
+
+def linear(x: TensorLike) -> Any:
     """Return x unchanged.
 
     Examples
@@ -42,7 +45,7 @@ def linear(x: Any) -> Any:
     return x
 
 
-def exponential(x: Any) -> Tensor:
+def exponential(x: TensorLike) -> Tensor:
     """Compute the exponential of x; integers and bools become float32.
 
     Examples
@@ -54,7 +57,7 @@ def exponential(x: Any) -> Tensor:
     return exp(_floating(x))
 
 
-def tanh(x: Any) -> Tensor:
+def tanh(x: TensorLike) -> Tensor:
     """Compute the hyperbolic tangent of x; integers and bools become float32.
 
     Examples
@@ -85,7 +88,7 @@ BY_NAME: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def get(identifier: Any) -> Callable[[Any], Tensor]:
+def get(identifier: NameOrCallable) -> Callable[[Any], Tensor]:
     """Return the activation with a name; None is the identity, a function is returned as it is.
 
     Raises

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import as_integer
@@ -13,6 +14,7 @@ from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.calling import shapes
 from autodiff_lab.layers.dropout import Dropout
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.sequences import range as integers
@@ -20,6 +22,9 @@ from autodiff_lab.ops.array.shaping import expand_dims, reshape, transpose
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.comparison import less_equal, logical_and
 from autodiff_lab.ops.nn.activations import softmax
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, MaybeResult, NameOrCallable, TensorLike
 
 
 class MultiHeadAttention(Layer):
@@ -66,8 +71,10 @@ class MultiHeadAttention(Layer):
     output_bias: Variable
 
     def __init__(self, num_heads: int, key_dim: int, value_dim: int | None = None, dropout: float = 0.0,
-                 use_bias: bool = True, output_shape: int | None = None, kernel_initializer: Any = "glorot_uniform",
-                 bias_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 use_bias: bool = True, output_shape: int | None = None,
+                 kernel_initializer: NameOrCallable = "glorot_uniform",
+                 bias_initializer: NameOrCallable = "zeros", name: str | None = None,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.num_heads = as_integer(num_heads, "MultiHeadAttention: num_heads", 1)
         self.key_dim = as_integer(key_dim, "MultiHeadAttention: key_dim", 1)
@@ -78,7 +85,7 @@ class MultiHeadAttention(Layer):
         self.dropping = Dropout(dropout)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         self._build_for(input_shape, input_shape, input_shape)
 
     def _build_for(self, query: Any, value: Any, key: Any) -> None:
@@ -108,9 +115,10 @@ class MultiHeadAttention(Layer):
             flat = flat + reshape(getattr(self, f"{name}_bias"), (heads * size,))
         return transpose(reshape(flat, (*x.shape[:2], heads, size)), [0, 2, 1, 3])
 
-    def call(self, query: Any, value: Any, key: Any = None, query_mask: Any = None, value_mask: Any = None,
-             key_mask: Any = None, attention_mask: Any = None, return_attention_scores: bool = False,
-             training: bool = False, use_causal_mask: bool = False) -> Any:  # fmt: skip
+    def call(self, query: Tensor, value: Tensor, key: Tensor | None = None, query_mask: Tensor | None = None,
+             value_mask: Tensor | None = None, key_mask: Tensor | None = None, attention_mask: Tensor | None = None,
+             return_attention_scores: bool = False, training: bool = False,
+             use_causal_mask: bool = False) -> Any:  # fmt: skip
         """Attend from each step of `query` to the steps of `value`.
 
         Masks are true where there is something to attend to: `attention_mask` (b, t, s), the others (b, t) or (b, s).
@@ -150,7 +158,9 @@ class MultiHeadAttention(Layer):
             total = part if total is None else logical_and(total, part)
         return total
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(
+        self, inputs: TensorLike | Mapping[str, TensorLike], *args: object, **kwargs: object
+    ) -> Tensor | MaybeResult:
         """Build if necessary, for the widths of query, value and key, then run `call`."""
         value = args[0] if args else kwargs.get("value")
         if not self.built and value is not None:

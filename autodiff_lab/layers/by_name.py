@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.errors import InvalidArgumentError
@@ -14,6 +14,9 @@ from autodiff_lab.layers.configured import Configured
 from autodiff_lab.layers.metrics import Mean
 from autodiff_lab.layers.optimizers import Optimizer
 from autodiff_lab.ops.array.casting import cast
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import NameOrCallable
 
 _SHORT = {
     "mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
@@ -59,7 +62,7 @@ def _made(kind: str, identifier: dict[str, Any]) -> Any:
     return cls(**identifier.get("config", {}))
 
 
-def get_loss(identifier: Any) -> Callable[..., Any] | None:
+def get_loss(identifier: NameOrCallable) -> Callable[..., Any] | None:
     """Return the loss function with a name, or a loss from a dict of class name and settings.
 
     A function or a loss is returned as it is, and so is None.
@@ -125,7 +128,7 @@ class _OfFunction(losses.Loss):
         return {"function": self.function}
 
 
-def get_metric(identifier: Any) -> Any:
+def get_metric(identifier: NameOrCallable) -> Any:
     """Return the metric with a name, or from a dict of class name and settings; a metric is returned as it is.
 
     A function of labels and predictions, and the name of a loss, become the mean of their results.
@@ -157,7 +160,7 @@ def get_metric(identifier: Any) -> Any:
         return confusion.MeanMetricWrapper(function, name=identifier)
 
 
-def get_optimizer(identifier: Any) -> Optimizer:
+def get_optimizer(identifier: NameOrCallable) -> Optimizer:
     """Return the optimizer with a name, or from a dict of class name and settings; an optimizer is returned as it is.
 
     Raises

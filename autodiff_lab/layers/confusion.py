@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.nn.activations import sigmoid
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 class _Counts(Mean):
@@ -197,7 +200,7 @@ class AUC(_Counts):
     kept = ("true_positives", "false_positives", "false_negatives", "true_negatives")
 
     def __init__(self, num_thresholds: int = 200, curve: str = "ROC", from_logits: bool = False,
-                 name: str | None = None, dtype: Any = None) -> None:  # fmt: skip
+                 name: str | None = None, dtype: DTypeLike | None = None) -> None:  # fmt: skip
         if num_thresholds < 2:
             raise InvalidArgumentError(f"AUC: num_thresholds must be at least 2, got {num_thresholds}.")
         if curve not in ("ROC", "PR"):
@@ -237,7 +240,7 @@ class SparseTopKCategoricalAccuracy(SparseCategoricalAccuracy):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def __init__(self, k: int = 5, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, k: int = 5, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
         self.k = k
 
@@ -260,7 +263,7 @@ class TopKCategoricalAccuracy(Accuracy):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def __init__(self, k: int = 5, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, k: int = 5, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
         self.k = k
 
@@ -290,11 +293,11 @@ class MeanMetricWrapper(Accuracy):
     Tensor(3.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **options: Any) -> None:
+    def __init__(self, fn: Any, name: str | None = None, dtype: DTypeLike | None = None, **options: Any) -> None:
         super().__init__(name or getattr(fn, "__name__", type(fn).__name__), dtype)
         self._fn, self._options = fn, options
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> None:  # type: ignore[override]
         """Add a batch of labels and predictions."""
         with unheard():
             self._add(convert(self._fn(convert(y_true), convert(y_pred), **self._options)), sample_weight)

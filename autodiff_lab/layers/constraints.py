@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.layers.configured import Configured, made_from
 from autodiff_lab.ops.math.arithmetic import maximum, minimum, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, NameOrCallable, TensorLike
 
 _EPSILON = 1e-7
 
@@ -27,7 +30,7 @@ class Constraint(Configured):
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
 
-    def __call__(self, w: Any) -> Tensor:
+    def __call__(self, w: TensorLike) -> Tensor:
         """Return the weight that is allowed."""
         raise NotImplementedError
 
@@ -42,7 +45,7 @@ class NonNeg(Constraint):
     Tensor([0. 2.], shape=(2,), dtype=float32)
     """
 
-    def __call__(self, w: Any) -> Tensor:
+    def __call__(self, w: TensorLike) -> Tensor:
         return maximum(convert(w), 0.0)
 
 
@@ -65,10 +68,10 @@ class MinMaxNorm(Constraint):
     [[0.6000000238418579], [0.800000011920929]]
     """
 
-    def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: Any = 0) -> None:
+    def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: IntsLike = 0) -> None:
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
 
-    def __call__(self, w: Any) -> Tensor:
+    def __call__(self, w: TensorLike) -> Tensor:
         weight = convert(w)
         norms = sqrt(reduce_sum(square(weight), axis=self.axis, keepdims=True))
         wanted = minimum(maximum(norms, self.min_value), self.max_value)
@@ -85,7 +88,7 @@ class MaxNorm(MinMaxNorm):
     [[3.0], [4.0]]
     """
 
-    def __init__(self, max_value: float = 2.0, axis: Any = 0) -> None:
+    def __init__(self, max_value: float = 2.0, axis: IntsLike = 0) -> None:
         super().__init__(0.0, max_value, 1.0, axis)
 
 
@@ -99,7 +102,7 @@ class UnitNorm(MinMaxNorm):
     [[0.6000000238418579], [0.800000011920929]]
     """
 
-    def __init__(self, axis: Any = 0) -> None:
+    def __init__(self, axis: IntsLike = 0) -> None:
         super().__init__(1.0, 1.0, 1.0, axis)
 
 
@@ -112,7 +115,7 @@ _BY_NAME: dict[str, type[Constraint]] = {
 _KNOWN = {cls.__name__: cls for cls in _BY_NAME.values()} | _BY_NAME
 
 
-def get(identifier: Any) -> Callable[[Any], Any] | None:
+def get(identifier: NameOrCallable) -> Callable[[Any], Any] | None:
     """Return the constraint for a name or a dict of class name and settings; others are returned as they are.
 
     Raises

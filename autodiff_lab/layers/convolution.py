@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
@@ -10,6 +10,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.layers.calling import channels_last, needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.nn.convolution import conv1d, conv2d, conv3d, conv_transpose, sizes
 
 
@@ -35,7 +36,7 @@ class _Convolution(Layer):
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str | None = None, dilation_rate: Any = 1, groups: int = 1, activation: Any = None,
                  use_bias: bool = True, kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.filters, self.use_bias = as_integer(filters, f"{type(self).__name__}: filters", 1), use_bias
         self.groups = as_integer(groups, f"{type(self).__name__}: groups", 1)
@@ -127,7 +128,7 @@ class _Transposed(_Convolution):
 
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  output_padding: Any = None, data_format: str | None = None, dilation_rate: Any = 1,
-                 activation: Any = None, use_bias: bool = True, **more: Any) -> None:  # fmt: skip
+                 activation: Any = None, use_bias: bool = True, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         if output_padding is not None:
             raise UnimplementedError(f"{type(self).__name__}: output_padding is not supported. Try lab.pad.")
         super().__init__(

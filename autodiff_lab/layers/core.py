@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import as_integer
@@ -13,9 +13,13 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.calling import channels_last, needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.transforms.recompute import recompute_grad
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, NameOrCallable
 
 
 class Dense(Layer):
@@ -52,21 +56,22 @@ class Dense(Layer):
     kernel: Variable
     bias: Variable
 
-    def __init__(self, units: int, activation: Any = None, use_bias: bool = True,
-                 kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+    def __init__(self, units: int, activation: NameOrCallable = None, use_bias: bool = True,
+                 kernel_initializer: NameOrCallable = "glorot_uniform", bias_initializer: NameOrCallable = "zeros",
+                 name: str | None = None,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.units, self.use_bias = as_integer(units, "Dense: units", 1), use_bias
         self.activation = activation_of(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         needs_axes(self.name, input_shape, "(*b, n)")
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), self.kernel_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.units,), self.bias_initializer)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         if not x.ndim or x.shape[-1] != self.kernel.shape[0]:
             raise ShapeMismatch(
                 f"{self.name}: built for {self.kernel.shape[0]} features, got an input of shape {tuple(x.shape)}."
@@ -87,11 +92,11 @@ class Flatten(Layer):
 
     several = False
 
-    def __init__(self, data_format: str | None = None, name: str | None = None, **more: Any) -> None:
+    def __init__(self, data_format: str | None = None, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         channels_last(type(self), data_format)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         needs_axes(self.name, x.shape, "(b, *s)")
         return reshape(x, (x.shape[0], math.prod(convert(x).shape[1:])))
 
@@ -108,11 +113,11 @@ class Reshape(Layer):
 
     several = False
 
-    def __init__(self, target_shape: Any, name: str | None = None, **more: Any) -> None:
+    def __init__(self, target_shape: Sequence[int], name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.target_shape = tuple(target_shape)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         needs_axes(self.name, x.shape, "(b, *s)")
         if -1 in self.target_shape:
             return reshape(x, (x.shape[0], *self.target_shape))
@@ -131,11 +136,11 @@ class Activation(Layer):
 
     several = False
 
-    def __init__(self, activation: Any, name: str | None = None, **more: Any) -> None:
+    def __init__(self, activation: NameOrCallable, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.activation = activation_of(activation)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return self.activation(x)
 
 
@@ -149,11 +154,11 @@ class Lambda(Layer):
     Tensor([2.], shape=(1,), dtype=float32)
     """
 
-    def __init__(self, function: Callable[[Any], Any], name: str | None = None, **more: Any) -> None:
+    def __init__(self, function: Callable[[Any], Any], name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.function = function
 
-    def call(self, x: Any) -> Any:
+    def call(self, x: Tensor) -> Any:
         return self.function(x)
 
 
@@ -168,15 +173,15 @@ class ActivationDiscarding(Layer):
     (TensorShape([1, 2]), 2)
     """
 
-    def __init__(self, wrapped: Layer, name: str | None = None, **more: Any) -> None:
+    def __init__(self, wrapped: Layer, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.wrapped, self.several = wrapped, wrapped.several
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         if not self.wrapped.built:
             self.wrapped.build(input_shape)
 
-    def call(self, x: Any, training: Any = None) -> Any:
+    def call(self, x: Tensor, training: Any = None) -> Any:
         def inside(value: Any) -> Any:
             return self.wrapped(value, training=training)  # repeated, as the backward pass is outside all calls
 

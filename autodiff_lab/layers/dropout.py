@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.devices import following
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.calling import channels_last
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.nn.spatial import dropout
 from autodiff_lab.ops.random import normal
 
@@ -28,6 +30,10 @@ def _noise(x: Any, mean: float, stddev: float, seed: int | None) -> Tensor:
         return normal(x.shape, mean, stddev, x.dtype, seed)
 
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.tensor import Tensor
+
+
 class Dropout(Layer):
     """Zero each element with probability `rate` in training and scale up the others: Srivastava et al. 2014.
 
@@ -45,12 +51,12 @@ class Dropout(Layer):
 
     several = False
 
-    def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, rate: float, noise_shape: Sequence[int | None] | None = None, seed: int | None = None,
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.rate, self.noise_shape, self.seed = _checked(self, rate), noise_shape, seed
 
-    def call(self, x: Any, training: bool = False) -> Any:
+    def call(self, x: Tensor, training: bool = False) -> Any:
         if not training or not self.rate:
             return x
         return dropout(x, self.rate, self.noise_shape, self.seed)

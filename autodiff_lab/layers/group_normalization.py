@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
@@ -10,12 +10,16 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math.arithmetic import square
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean
 from autodiff_lab.ops.math.statistics import l2_normalize
 from autodiff_lab.ops.nn.normalization import normalized
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, IntsLike
 
 
 class GroupNormalization(Layer):
@@ -42,7 +46,7 @@ class GroupNormalization(Layer):
     beta: Variable
 
     def __init__(self, groups: int = 32, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.groups = as_integer(groups, "GroupNormalization: groups")
         if self.groups < 1 and self.groups != -1:
@@ -51,7 +55,7 @@ class GroupNormalization(Layer):
             )
         self.epsilon, self.center, self.scale = epsilon, center, scale
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         needs_axes(self.name, input_shape, "(b, *s, c)")
         channels = input_shape[-1]
         self.groups = channels if self.groups == -1 else self.groups
@@ -65,8 +69,8 @@ class GroupNormalization(Layer):
         if self.center:
             self.beta = self.add_weight("beta", (channels,), "zeros")
 
-    def call(self, x: Any) -> Tensor:
-        shape = tuple(x.shape)
+    def call(self, x: Tensor) -> Tensor:
+        shape: Any = tuple(x.shape)
         grouped = reshape(x, (*shape[:-1], self.groups, shape[-1] // self.groups))
         axes = (*range(-len(shape), -2), -1)
         result = reshape(normalized(grouped, axes, self.epsilon), shape)
@@ -88,11 +92,11 @@ class UnitNormalization(Layer):
     several = False
     floating = True
 
-    def __init__(self, axis: Any = -1, name: str | None = None, **more: Any) -> None:
+    def __init__(self, axis: IntsLike = -1, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.axis = axis
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return l2_normalize(x, axis=self.axis)
 
 
@@ -112,13 +116,13 @@ class RMSNormalization(Layer):
     floating = True
     gamma: Variable
 
-    def __init__(self, epsilon: float = 1e-6, name: str | None = None, **more: Any) -> None:
+    def __init__(self, epsilon: float = 1e-6, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.epsilon = epsilon
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         needs_axes(self.name, input_shape, "(*b, c)")
         self.gamma = self.add_weight("gamma", (input_shape[-1],), "ones")
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return x * rsqrt(reduce_mean(square(x), axis=-1, keepdims=True) + self.epsilon) * self.gamma

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
@@ -28,6 +28,9 @@ from autodiff_lab.layers.initializers import (
     Zeros,
 )
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import NameOrCallable
+
 _CLASSES: dict[str, type[Initializer]] = {
     cls.__name__: cls
     for cls in (
@@ -39,7 +42,7 @@ _BY_NAME = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): cls for name, cls
 _KNOWN = _BY_NAME | _CLASSES
 
 
-def get(identifier: Any) -> Callable[..., Tensor]:
+def get(identifier: NameOrCallable) -> Callable[..., Tensor]:
     """Return the initializer for a name or a dict made by `serialize`; an initializer is returned as it is.
 
     Raises

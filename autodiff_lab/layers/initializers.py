@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.layers.configured import Configured
 from autodiff_lab.ops.random_drawing import truncated_noise
 from autodiff_lab.ops.random_state import generator_for
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 
 class Initializer(Configured):
@@ -40,7 +43,7 @@ class Initializer(Configured):
     draws = False
     """Whether the values are random, so that integers would be truncated."""
 
-    def __call__(self, shape: Any, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None) -> Tensor:
         """Make a tensor of this shape and dtype, float32 by default."""
         asked, what = as_dtype(dtype or "float32"), type(self).__name__
         if asked.dtype.kind == "O" or (self.draws and asked.dtype not in DIFFERENTIABLE):
@@ -103,7 +106,7 @@ class Constant(Initializer):
     Tensor([3. 3.], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, value: Any = 0) -> None:
+    def __init__(self, value: TensorLike = 0) -> None:
         self.value = value
 
     def values(self, shape: tuple[int, ...]) -> Any:

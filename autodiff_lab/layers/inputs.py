@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.graphs import KerasTensor
 from autodiff_lab.layers.layer import Layer
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike
 
 
 class InputLayer(Layer):
@@ -31,8 +34,9 @@ class InputLayer(Layer):
     (None, 3)
     """
 
-    def __init__(self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, name: str | None = None,
-                 batch_shape: Any = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, shape: ShapeLike | None = None, batch_size: int | None = None, dtype: DTypeLike | None = None,
+                 name: str | None = None,
+                 batch_shape: ShapeLike | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, **more)
         if (shape is None) == (batch_shape is None):
             raise InvalidArgumentError("Input: expected the shape of an example, such as lab.keras.Input(shape=(3,)).")
@@ -45,8 +49,9 @@ class InputLayer(Layer):
         return inputs
 
 
-def Input(shape: Any = None, batch_size: int | None = None, dtype: Any = None, name: str | None = None,
-          batch_shape: Any = None) -> KerasTensor:  # fmt: skip
+def Input(shape: ShapeLike | None = None, batch_size: int | None = None, dtype: DTypeLike | None = None,
+          name: str | None = None,
+          batch_shape: ShapeLike | None = None) -> KerasTensor:  # fmt: skip
     """Return the symbolic input of a functional model.
 
     Parameters

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -25,7 +25,18 @@ from autodiff_lab.layers.graphs import called, is_symbolic, shapes_of
 from autodiff_lab.layers.module import Module, arrived
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from autodiff_lab.engine.annotations import (
+        DTypeLike,
+        InputShape,
+        MaybeResult,
+        NameOrCallable,
+        ShapeLike,
+        TensorLike,
+    )
     from autodiff_lab.layers.core import ActivationDiscarding
+    from autodiff_lab.layers.options import OfWeights
 
 _used: Counter[str] = Counter()
 
@@ -100,12 +111,16 @@ class Layer(Remembering, Module):
     """The shape of the result of the first call, as a summary shows it."""
     symbols: tuple[Any, Any] | None = None
     """The input and the output of the first call on symbolic tensors."""
+    _hidden = frozenset({"ensure_built", "example_shape", "floating", "several", "symbols"})
 
-    def __init__(self, name: str | None = None, trainable: bool = True, dtype: Any = None, *,
-                 input_shape: Any = None, input_dim: int | None = None, activity_regularizer: Any = None,
-                 **of_weights: Any) -> None:  # fmt: skip
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in self._hidden]
+
+    def __init__(self, name: str | None = None, trainable: bool = True, dtype: DTypeLike | None = None, *,
+                 input_shape: ShapeLike | None = None, input_dim: int | None = None,
+                 activity_regularizer: NameOrCallable = None, **of_weights: Unpack[OfWeights]) -> None:  # fmt: skip
         super().__init__(name or unique_name(type(self)))
-        self._of_weights = penalties.checked(type(self), of_weights)
+        self._of_weights = penalties.checked(type(self), dict(of_weights))
         self.activity_regularizer = penalties.regularizer(activity_regularizer)
         self.built = False
         self._trainable = bool(trainable)
@@ -124,16 +139,16 @@ class Layer(Remembering, Module):
 
     compute_dtype = variable_dtype = dtype
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         """Make the weights; called once, before the first `call`."""
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute the layer's value."""
         raise NotImplementedError(f"{type(self).__name__} does not define call(self, inputs)")
 
-    def add_weight(self, name: str | None = None, shape: Any = (), initializer: Any = "glorot_uniform",
-                   trainable: bool = True, dtype: Any = None, regularizer: Any = None,
-                   constraint: Any = None) -> Variable:  # fmt: skip
+    def add_weight(self, name: str | None = None, shape: ShapeLike = (), initializer: NameOrCallable = "glorot_uniform",
+                   trainable: bool = True, dtype: DTypeLike | None = None, regularizer: NameOrCallable = None,
+                   constraint: NameOrCallable | None = None) -> Variable:  # fmt: skip
         """Create a variable named after the layer, with values from an initializer.
 
         A `regularizer` adds its penalty to `losses`; a `constraint` is applied by optimizers after each step. Layers
@@ -178,7 +193,7 @@ class Layer(Remembering, Module):
         kept[1].append(loss)
 
     @property
-    def losses(self) -> list[Any]:
+    def losses(self) -> list[Tensor]:
         """Penalties of the weights, and the losses added in the last call, of this layer and those inside."""
         return penalties.losses_of((self, *self.submodules))
 
@@ -207,7 +222,9 @@ class Layer(Remembering, Module):
                 self.build(shape)
             self.built, self._built_for = True, shape
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(
+        self, inputs: TensorLike | Mapping[str, TensorLike], *args: object, **kwargs: object
+    ) -> Tensor | MaybeResult:
         """Build if necessary, then run `call`, in a scope of the layer's name.
 
         NumPy arrays, lists and pandas tables become tensors of the layer's dtype if they are floating. Tensors are cast
@@ -222,7 +239,7 @@ class Layer(Remembering, Module):
             inputs = entered(inputs, dtype, self.several)
         if not self.built:
             return self._called_first(inputs, args, kwargs)
-        if (casts or self.floating) and (inputs.__class__ is not Tensor or inputs._held.dtype is not dtype):
+        if (casts or self.floating) and (inputs.__class__ is not Tensor or inputs._held.dtype is not dtype):  # pyright: ignore[reportAttributeAccessIssue]
             inputs = fitted(inputs, dtype, casts, self.floating)
         if args:
             args = tuple([argument(value, dtype, casts) for value in args])
@@ -297,11 +314,11 @@ class Layer(Remembering, Module):
         """Return how many numbers the variables hold."""
         return sum(int(v._held.size) for v in self.variables)
 
-    def get_weights(self) -> list[Any]:
+    def get_weights(self) -> list[NDArray[Any]]:
         """Return the weights as NumPy arrays."""
         return [v.numpy() for v in self.variables]
 
-    def set_weights(self, weights: list[Any]) -> None:
+    def set_weights(self, weights: Sequence[Any]) -> None:
         """Assign the weights, in the order of `get_weights`; all of them or, if one does not fit, none.
 
         Raises

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.layers import distances, losses
 from autodiff_lab.layers.losses import OfEveryLoss
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 _DOC = """{summary} of each example, as `lab.losses.{kind}` computes it before taking the mean.
 
@@ -76,7 +79,7 @@ class _SparseCrossentropy(Protocol):
 
 def _function(name: str, kind: type[losses.Loss], summary: str, options: str = "`name`", shapes: str = _SAME,
               example: str = _PAIRS) -> Any:  # fmt: skip
-    def loss(y_true: Any, y_pred: Any, **options: Any) -> Tensor:
+    def loss(y_true: TensorLike, y_pred: TensorLike, **options: Any) -> Tensor:
         return kind(reduction=None, **options)(y_true, y_pred)
 
     loss.__name__ = loss.__qualname__ = name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
@@ -24,6 +24,9 @@ from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
 from autodiff_lab.ops.nn.activations import softplus
 from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 _REDUCTIONS = ("sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None)
 EPSILON = 1e-7
@@ -67,14 +70,14 @@ class Loss(Configured):
     """
 
     def __init__(self, reduction: str | None = "sum_over_batch_size", name: str | None = None,
-                 dtype: Any = None) -> None:  # fmt: skip
+                 dtype: DTypeLike | None = None) -> None:  # fmt: skip
         if reduction not in _REDUCTIONS:
             raise InvalidArgumentError(f"{type(self).__name__}: unknown reduction {reduction!r}. Try 'sum'.")
         self.reduction = reduction
         self.name = name or _usual_name(type(self))
         self.dtype = None if dtype is None else as_dtype(dtype).name
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Tensor:
         """Compute the mean over the batch, weighted if requested."""
         with scoped(None if self.name == _usual_name(type(self)) else self.name):
             return self._reduced(y_true, y_pred, sample_weight)
@@ -100,7 +103,7 @@ class Loss(Configured):
             return divide_no_nan(total, reduce_sum(weight))
         return reduce_mean(each) if _size(each) else total
 
-    def call(self, y_true: Any, y_pred: Any) -> Tensor:
+    def call(self, y_true: TensorLike, y_pred: TensorLike) -> Tensor:
         """Compute the loss of each example, unweighted."""
         return self.each(*self.aligned(convert(y_true), convert(y_pred)))
 

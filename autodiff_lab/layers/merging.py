@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.math.arithmetic import maximum, minimum, multiply, subtract
 from autodiff_lab.ops.math.reductions import reduce_sum
@@ -135,7 +136,7 @@ class Concatenate(_Merge):
 
     least = 1
 
-    def __init__(self, axis: int = -1, name: str | None = None, **more: Any) -> None:
+    def __init__(self, axis: int = -1, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.axis = axis
 
@@ -153,7 +154,7 @@ class Dot(_Merge):
     Tensor([[11.]], shape=(1, 1), dtype=float32)
     """
 
-    def __init__(self, axes: int = -1, name: str | None = None, **more: Any) -> None:
+    def __init__(self, axes: int = -1, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.axes = axes
 

@@ -6,7 +6,7 @@ A metric keeps its state in variables and computes with ops, so it can be part o
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from autodiff_lab.ops.math.arithmetic import abs, sqrt, square
 from autodiff_lab.ops.math.comparison import equal, greater
 from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 class Mean(Remembering):
@@ -55,7 +58,7 @@ class Mean(Remembering):
     Tensor(2.0, shape=(), dtype=float32)
     """
 
-    def __init__(self, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
         self.dtype = as_dtype(dtype or "float32").name
         with device("/CPU:0"):
@@ -72,7 +75,7 @@ class Mean(Remembering):
         """Reduce the numbers of a row to one."""
         return reduce_mean(values, axis=axes)
 
-    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
         """Add values, optionally weighted."""
         with unheard():
             self._add(convert(values), sample_weight)
@@ -143,7 +146,7 @@ class Accuracy(Mean):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> None:  # type: ignore[override]
         """Add a batch of labels and predictions of the same shape."""
         with unheard():
             self._add(self.each(*self.aligned(convert(y_true), convert(y_pred))), sample_weight)
@@ -206,7 +209,7 @@ class BinaryAccuracy(Accuracy):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def __init__(self, name: str | None = None, dtype: Any = None, threshold: float = 0.5) -> None:
+    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, threshold: float = 0.5) -> None:
         super().__init__(name, dtype)
         self.threshold = threshold
 

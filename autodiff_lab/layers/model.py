@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine import nest
 from autodiff_lab.errors import InvalidArgumentError
@@ -14,6 +15,10 @@ from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.summaries import Summary
 from autodiff_lab.layers.trainer import Trainer
 from autodiff_lab.ops.array.creation import zeros
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import MaybeResult, TensorLike
+    from autodiff_lab.engine.tensor import Tensor
 
 
 class Model(Trainer):
@@ -66,7 +71,9 @@ class Model(Trainer):
             raise NotImplementedError(f"{type(self).__name__} does not define call(self, inputs)")
         return self._graph.run(inputs)
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(
+        self, inputs: TensorLike | Mapping[str, TensorLike], *args: object, **kwargs: object
+    ) -> Tensor | MaybeResult:
         """Run `call` as `Layer.__call__` does; what layers add by `add_loss` counts for this call."""
         if penalties.CALL.get() is not None:
             return super().__call__(inputs, *args, **kwargs)

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from autodiff_lab.absent import MODULES
 from autodiff_lab.engine import nest
@@ -22,6 +22,11 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 
 APART = frozenset({"_awaited", "_frozen", "_given", "_penalties", "symbols"})
 """Attributes whose variables and modules exist as other attributes as well."""
+
+
+M = TypeVar("M", bound="Module")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def await_values(owner: Any, update: Callable[[], None], needed: bool) -> None:
@@ -93,7 +98,7 @@ class Module:
         return name_scope(f"{around}/{self.name}/" if around else f"{self.name}/")
 
     @staticmethod
-    def with_name_scope(method: Callable[..., Any]) -> Callable[..., Any]:
+    def with_name_scope(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
         """Decorate a method that runs in the module's name scope, so that its variables are named after the module.
 
         Examples
@@ -112,7 +117,7 @@ class Module:
         """
 
         @functools.wraps(method)
-        def inside(self: Module, *args: Any, **kwargs: Any) -> Any:
+        def inside(self: M, *args: P.args, **kwargs: P.kwargs) -> R:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 

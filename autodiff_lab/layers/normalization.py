@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.shaping import reshape, squeeze
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.nn.normalization import mean_and_variance, normalized
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, IntsLike, NameOrCallable
 
 
 class _Normalization(Layer):
@@ -23,7 +27,7 @@ class _Normalization(Layer):
     beta: Variable | None
 
     def __init__(self, axis: Any, epsilon: float, center: bool, scale: bool, beta_initializer: Any,
-                 gamma_initializer: Any, name: str | None, **more: Any) -> None:  # fmt: skip
+                 gamma_initializer: Any, name: str | None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.axis = axis if isinstance(axis, int) else tuple(axis)
         self.epsilon, self.center, self.scale = epsilon, center, scale
@@ -90,16 +94,18 @@ class BatchNormalization(_Normalization):
     moving_mean: Variable
     moving_variance: Variable
 
-    def __init__(self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
-                 scale: bool = True, beta_initializer: Any = "zeros", gamma_initializer: Any = "ones",
-                 moving_mean_initializer: Any = "zeros", moving_variance_initializer: Any = "ones",
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, axis: IntsLike = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True,
+                 scale: bool = True, beta_initializer: NameOrCallable = "zeros",
+                 gamma_initializer: NameOrCallable = "ones",
+                 moving_mean_initializer: NameOrCallable = "zeros",
+                 moving_variance_initializer: NameOrCallable = "ones",
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, name, **more)
         self.momentum = momentum
         self.moving_mean_initializer = moving_mean_initializer
         self.moving_variance_initializer = moving_variance_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         super().build(input_shape)
         shape = self._weight_shape(input_shape)
         self.moving_mean = self.add_weight("moving_mean", shape, self.moving_mean_initializer, trainable=False)
@@ -107,7 +113,7 @@ class BatchNormalization(_Normalization):
             "moving_variance", shape, self.moving_variance_initializer, trainable=False
         )
 
-    def call(self, x: Any, training: Any = False) -> Tensor:
+    def call(self, x: Tensor, training: bool = False) -> Tensor:
         gamma, beta = self._spread(self.gamma, x), self._spread(self.beta, x)
         if not (training and self.trainable):
             factor = rsqrt(self.moving_variance.read() + self.epsilon)
@@ -148,11 +154,12 @@ class LayerNormalization(_Normalization):
     Tensor([[-1.  1.]], shape=(1, 2), dtype=float32)
     """
 
-    def __init__(self, axis: Any = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
-                 beta_initializer: Any = "zeros", gamma_initializer: Any = "ones", name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+    def __init__(self, axis: IntsLike = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+                 beta_initializer: NameOrCallable = "zeros", gamma_initializer: NameOrCallable = "ones",
+                 name: str | None = None,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(axis, epsilon, center, scale, beta_initializer, gamma_initializer, name, **more)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         gamma, beta = self._spread(self.gamma, x), self._spread(self.beta, x)
         return normalized(x, self._kept(x.ndim), self.epsilon, gamma, beta)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from autodiff_lab.layers.saving import load_variables, save_variables
 from autodiff_lab.layers.schedules import LearningRateSchedule, Rate, rate_in, step_taken
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.elementary import clip_by_value
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import LearningRate
 
 
 def _rate(value: Any) -> Any:
@@ -125,8 +128,9 @@ class Optimizer(Remembering):
     _awaited: tuple[Any, ...] = ()
     _formula: Any = None  # the `change` that `_kernel` computes; a subclass that has another one is not fused
 
-    def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = None, clipnorm: float | None = None,
-                 clipvalue: float | None = None, global_clipnorm: float | None = None, use_ema: bool = False,
+    def __init__(self, learning_rate: LearningRate = 0.001, weight_decay: float | None = None,
+                 clipnorm: float | None = None, clipvalue: float | None = None,
+                 global_clipnorm: float | None = None, use_ema: bool = False,
                  ema_momentum: float = 0.99, ema_overwrite_frequency: int | None = None, *,
                  jit_compile: bool = False, name: str | None = None, **unknown: Unpack[NoOthers]) -> None:  # fmt: skip
         for word in unknown:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.calling import channels_last
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.reductions import reduce_max, reduce_mean
 from autodiff_lab.ops.nn.convolution import sizes
@@ -22,7 +23,8 @@ class _Pooling(Layer):
     largest = True
 
     def __init__(self, pool_size: Any = 2, strides: Any = None, padding: str = "valid",
-                 data_format: str | None = None, name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 data_format: str | None = None, name: str | None = None,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.pool_size = sizes(pool_size, self.rank, f"{type(self).__name__}: pool_size")
         self.strides = None if strides is None else sizes(strides, self.rank, f"{type(self).__name__}: strides")
@@ -131,7 +133,7 @@ class _GlobalPooling(Layer):
     largest = False
 
     def __init__(self, data_format: str | None = None, keepdims: bool = False, name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         channels_last(type(self), data_format, self.rank)
         self.keepdims = keepdims

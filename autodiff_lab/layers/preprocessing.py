@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -10,9 +11,13 @@ from autodiff_lab.engine.convert import constant
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.checks import axes_in_order
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, IntsLike, TensorLike
 
 
 class Rescaling(Layer):
@@ -33,11 +38,13 @@ class Rescaling(Layer):
     several = False
     floating = True
 
-    def __init__(self, scale: Any, offset: Any = 0.0, name: str | None = None, **more: Any) -> None:
+    def __init__(
+        self, scale: TensorLike, offset: TensorLike = 0.0, name: str | None = None, **more: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(name, **more)
         self.scale, self.offset = scale, offset
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         whole = cast(x, self.dtype)
         return whole * self.scale + self.offset
 
@@ -72,8 +79,9 @@ class Normalization(Layer):
     several = False
     floating = True
 
-    def __init__(self, axis: Any = -1, mean: Any = None, variance: Any = None, invert: bool = False,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, axis: IntsLike = -1, mean: TensorLike | None = None, variance: TensorLike | None = None,
+                 invert: bool = False,
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         if (mean is None) != (variance is None):
             raise InvalidArgumentError("Normalization: mean and variance must be given together. Try adapt(data).")
@@ -87,7 +95,7 @@ class Normalization(Layer):
             return ()
         return tuple(sorted(axis + rank for axis in axes_in_order(self.axis, rank, "Normalization")))
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         kept = self._kept(len(input_shape))
         shape = tuple(n if axis in kept else 1 for axis, n in enumerate(input_shape))
         if self._numbers is None:
@@ -98,7 +106,7 @@ class Normalization(Layer):
                 constant(np.broadcast_to(np.asarray(given, self.dtype), shape)) for given in self._numbers
             )
 
-    def adapt(self, data: Any) -> None:
+    def adapt(self, data: TensorLike | Iterable[TensorLike]) -> None:
         """Take the mean and the variance of data: an array, or an iterable of batches such as a dataset.
 
         Raises
@@ -108,7 +116,7 @@ class Normalization(Layer):
         """
         if self._numbers is not None:
             raise InvalidArgumentError("Normalization: mean and variance were given, so there is nothing to adapt.")
-        batches = [data] if hasattr(data, "__array__") or isinstance(data, (list, tuple)) else data
+        batches: Any = [data] if hasattr(data, "__array__") or isinstance(data, (list, tuple)) else data
         count, total, squares = 0, 0.0, 0.0
         shape: tuple[int, ...] = ()
         for batch in batches:
@@ -129,7 +137,7 @@ class Normalization(Layer):
         self.mean.assign(np.reshape(total / count, self.mean.shape).astype(self.dtype))
         self.variance.assign(np.reshape(squares / count, self.variance.shape).astype(self.dtype))
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         whole = cast(x, self.dtype)
         deviation = maximum(sqrt(self.variance), 1e-7)
         return whole * deviation + self.mean if self.invert else (whole - self.mean) / deviation

@@ -7,7 +7,7 @@ recording; with other activations, and with dropout of the state, each step runs
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following
@@ -17,6 +17,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers import activations
 from autodiff_lab.layers.layer import Layer, activation_of, unique_name
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import ones, zeros
 from autodiff_lab.ops.array.gathering import where
@@ -26,6 +27,9 @@ from autodiff_lab.ops.array.shaping import expand_dims
 from autodiff_lab.ops.math.cumulative import cumsum
 from autodiff_lab.ops.nn import recurrent as cells
 from autodiff_lab.ops.nn.spatial import dropout as dropped
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, NameOrCallable
 
 BACKWARDS = (slice(None), slice(None, None, -1))
 
@@ -50,7 +54,7 @@ class _Recurrent(Layer):
                  kernel_initializer: Any = "glorot_uniform", recurrent_initializer: Any = "orthogonal",
                  bias_initializer: Any = "zeros", *, dropout: float = 0.0, recurrent_dropout: float = 0.0,
                  return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.units, self.use_bias = as_integer(units, f"{type(self).__name__}: units", 1), use_bias
         if not (0 <= dropout < 1 and 0 <= recurrent_dropout < 1):
@@ -227,7 +231,7 @@ class _Gated(_Recurrent):
     """The common part of the gated layers."""
 
     def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
-                 use_bias: bool = True, **more: Any) -> None:  # fmt: skip
+                 use_bias: bool = True, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(units, activation, use_bias, **more)
         self.recurrent_activation = activation_of(recurrent_activation)
 
@@ -259,12 +263,14 @@ class LSTM(_Gated):
     gates = 4
     states = 2
 
-    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
-                 use_bias: bool = True, *, unit_forget_bias: bool = True, **more: Any) -> None:  # fmt: skip
+    def __init__(self, units: int, activation: NameOrCallable = "tanh",
+                 recurrent_activation: NameOrCallable = "sigmoid",
+                 use_bias: bool = True, *, unit_forget_bias: bool = True,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(units, activation, recurrent_activation, use_bias, **more)
         self.unit_forget_bias = unit_forget_bias
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         super().build(input_shape)
         if self.bias is not None and self.unit_forget_bias:
             self.bias.assign_slice(slice(self.units, 2 * self.units), [1.0] * self.units)
@@ -304,8 +310,9 @@ class GRU(_Gated):
 
     gates = 3
 
-    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid",
-                 use_bias: bool = True, *, reset_after: bool = True, **more: Any) -> None:  # fmt: skip
+    def __init__(self, units: int, activation: NameOrCallable = "tanh",
+                 recurrent_activation: NameOrCallable = "sigmoid",
+                 use_bias: bool = True, *, reset_after: bool = True, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(units, activation, recurrent_activation, use_bias, **more)
         self.reset_after = reset_after
 

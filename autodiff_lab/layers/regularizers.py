@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
@@ -14,6 +14,9 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import abs, maximum, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import NameOrCallable, TensorLike
 
 
 class Regularizer(Configured):
@@ -31,7 +34,7 @@ class Regularizer(Configured):
     [4.0]
     """
 
-    def __call__(self, x: Any) -> Tensor:
+    def __call__(self, x: TensorLike) -> Tensor:
         """Return the penalty."""
         raise NotImplementedError
 
@@ -59,7 +62,7 @@ class L1L2(Regularizer):
     def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
         self.l1, self.l2 = _factor(l1, "l1"), _factor(l2, "l2")
 
-    def __call__(self, x: Any) -> Tensor:
+    def __call__(self, x: TensorLike) -> Tensor:
         weight = convert(x)
         total = reduce_sum(abs(weight)) * self.l1 if self.l1 else None
         if self.l2 or total is None:
@@ -129,7 +132,7 @@ class OrthogonalRegularizer(Regularizer):
             raise InvalidArgumentError(f"OrthogonalRegularizer: mode must be 'rows' or 'columns', got {mode!r}.")
         self.factor, self.mode = _factor(factor, "factor"), mode
 
-    def __call__(self, x: Any) -> Tensor:
+    def __call__(self, x: TensorLike) -> Tensor:
         weight = convert(x)
         if weight.ndim != 2:
             raise InvalidArgumentError(f"OrthogonalRegularizer: expected a matrix, got shape {tuple(weight.shape)}.")
@@ -161,7 +164,7 @@ _BY_NAME: dict[str, type[Regularizer]] = {
 _KNOWN = {cls.__name__: cls for cls in _BY_NAME.values()} | _BY_NAME
 
 
-def get(identifier: Any) -> Callable[[Any], Any] | None:
+def get(identifier: NameOrCallable) -> Callable[[Any], Any] | None:
     """Return the regularizer for a name or a dict of class name and settings; others are returned as they are.
 
     Raises

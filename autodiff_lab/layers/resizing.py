@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.layers.calling import channels_last
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape, transpose
 
@@ -35,7 +37,7 @@ class _Padding(Layer):
     rank = 0
 
     def __init__(self, padding: Any = 1, data_format: str | None = None, name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         channels_last(type(self), data_format, self.rank)
         self.padding = _pairs(padding, self.rank, type(self).__name__)
@@ -78,7 +80,7 @@ class _Cropping(Layer):
     rank = 0
 
     def __init__(self, cropping: Any = None, data_format: str | None = None, name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         channels_last(type(self), data_format, self.rank)
         cropping = int(self.rank == 1) if cropping is None else cropping  # Keras's defaults, which differ by rank
@@ -125,7 +127,7 @@ class _Repeating(Layer):
     rank = 0
 
     def __init__(self, size: Any = 2, data_format: str | None = None, name: str | None = None,
-                 **more: Any) -> None:  # fmt: skip
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         channels_last(type(self), data_format, self.rank)
         self.size = (size,) * self.rank if isinstance(size, int) else tuple(int(n) for n in size)
@@ -169,7 +171,7 @@ class UpSampling2D(_Repeating):
     rank = 2
 
     def __init__(self, size: Any = 2, data_format: str | None = None, interpolation: str = "nearest",
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(size, data_format, name, **more)
         if interpolation != "nearest":
             raise UnimplementedError(
@@ -190,13 +192,13 @@ class Permute(Layer):
 
     several = False
 
-    def __init__(self, dims: Any, name: str | None = None, **more: Any) -> None:
+    def __init__(self, dims: Sequence[int], name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.dims = tuple(int(d) for d in dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise InvalidArgumentError(f"Permute: {dims!r} is not a permutation of the axes 1 to {len(self.dims)}.")
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         return transpose(x, (0, *self.dims))
 
 
@@ -212,11 +214,11 @@ class RepeatVector(Layer):
 
     several = False
 
-    def __init__(self, n: int, name: str | None = None, **more: Any) -> None:
+    def __init__(self, n: int, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.n = int(n)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         if x.ndim != 2:
             raise ShapeMismatch(f"{self.name}: expected an input (b, c), got shape {tuple(x.shape)}.")
         batch, channels = x.shape

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.calling import needs_axes
 from autodiff_lab.layers.convolution import checked_padding
 from autodiff_lab.layers.layer import Layer, activation_of
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.nn.convolution import conv2d, sizes
 from autodiff_lab.ops.nn.depthwise import depthwise_conv2d
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape, IntsLike, NameOrCallable
 
 
 class DepthwiseConv2D(Layer):
@@ -29,10 +33,11 @@ class DepthwiseConv2D(Layer):
     kernel: Variable
     bias: Variable
 
-    def __init__(self, kernel_size: Any, strides: Any = 1, padding: str = "valid", depth_multiplier: int = 1,
-                 data_format: str | None = None, dilation_rate: Any = 1, activation: Any = None, use_bias: bool = True,
-                 depthwise_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, kernel_size: IntsLike, strides: IntsLike = 1, padding: str = "valid", depth_multiplier: int = 1,
+                 data_format: str | None = None, dilation_rate: IntsLike = 1, activation: NameOrCallable = None,
+                 use_bias: bool = True,
+                 depthwise_initializer: NameOrCallable = "glorot_uniform", bias_initializer: NameOrCallable = "zeros",
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.kernel_size = sizes(kernel_size, 2, "kernel_size")
         self.strides, self.dilation_rate = sizes(strides, 2, "strides"), sizes(dilation_rate, 2, "dilation_rate")
@@ -41,14 +46,14 @@ class DepthwiseConv2D(Layer):
         self.activation = activation_of(activation)
         self.depthwise_initializer, self.bias_initializer = depthwise_initializer, bias_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         needs_axes(self.name, input_shape, "(b, h, w, c)")
         shape = (*self.kernel_size, input_shape[-1], self.depth_multiplier)
         self.kernel = self.add_weight("kernel", shape, self.depthwise_initializer)
         if self.use_bias:
             self.bias = self.add_weight("bias", (input_shape[-1] * self.depth_multiplier,), self.bias_initializer)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         total = depthwise_conv2d(x, self.kernel, self.strides, self.padding, dilations=self.dilation_rate)
         return self.activation(total + self.bias if self.use_bias else total)
 
@@ -70,11 +75,13 @@ class SeparableConv2D(Layer):
     pointwise_kernel: Variable
     bias: Variable
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
-                 data_format: str | None = None, dilation_rate: Any = 1, depth_multiplier: int = 1,
-                 activation: Any = None, use_bias: bool = True,
-                 depthwise_initializer: Any = "glorot_uniform", pointwise_initializer: Any = "glorot_uniform",
-                 bias_initializer: Any = "zeros", name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, filters: int, kernel_size: IntsLike, strides: IntsLike = 1, padding: str = "valid",
+                 data_format: str | None = None, dilation_rate: IntsLike = 1, depth_multiplier: int = 1,
+                 activation: NameOrCallable = None, use_bias: bool = True,
+                 depthwise_initializer: NameOrCallable = "glorot_uniform",
+                 pointwise_initializer: NameOrCallable = "glorot_uniform",
+                 bias_initializer: NameOrCallable = "zeros", name: str | None = None,
+                 **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         self.filters, self.depth_multiplier, self.use_bias = int(filters), int(depth_multiplier), use_bias
         self.kernel_size = sizes(kernel_size, 2, "kernel_size")
@@ -84,7 +91,7 @@ class SeparableConv2D(Layer):
         self.depthwise_initializer, self.pointwise_initializer = depthwise_initializer, pointwise_initializer
         self.bias_initializer = bias_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: InputShape) -> None:
         needs_axes(self.name, input_shape, "(b, h, w, c)")
         channels = input_shape[-1]
         deep = (*self.kernel_size, channels, self.depth_multiplier)
@@ -94,7 +101,7 @@ class SeparableConv2D(Layer):
         if self.use_bias:
             self.bias = self.add_weight("bias", (self.filters,), self.bias_initializer)
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         deep = depthwise_conv2d(x, self.depthwise_kernel, self.strides, self.padding, dilations=self.dilation_rate)
         total = conv2d(deep, self.pointwise_kernel)
         return self.activation(total + self.bias if self.use_bias else total)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, LabError
@@ -14,6 +14,9 @@ from autodiff_lab.layers.inputs import InputLayer
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.model import Model
 from autodiff_lab.ops.array.creation import zeros
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import MaybeResult, TensorLike
 
 _PROBES = ((24, 32), (224, 256))
 """Two lengths to try for an unknown one until every window fits: lengths that then differ are unknown as well."""
@@ -136,7 +139,9 @@ class Sequential(Model):
         layers = self.layers
         return getattr(layers[-1], "result_shape", None) if layers else None
 
-    def __call__(self, inputs: Any, training: Any = None) -> Any:
+    def __call__(  # type: ignore[override]
+        self, inputs: TensorLike | Mapping[str, TensorLike], training: bool | None = None
+    ) -> Tensor | MaybeResult:
         """Return the last layer's value; layers are built as they are reached."""
         if inputs.__class__ is not Tensor and is_symbolic(inputs):
             return self._called_symbolically(inputs, (), {} if training is None else {"training": training})
@@ -170,7 +175,7 @@ def _has_training(function: Any) -> bool:
         return False
 
 
-def sequenced(x: Any, *layers: Any) -> Any:
+def sequenced(x: TensorLike, *layers: Any) -> Any:
     """Pass a value through layers one after another.
 
     Examples

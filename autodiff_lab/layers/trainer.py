@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.tape import GradientTape
@@ -126,7 +126,7 @@ class Trainer(Layer):
         dict of str to Tensor
             The losses and metrics so far.
         """
-        x, y, weights = (*data, None, None)[:3]
+        x, y, weights = cast("tuple[Any, Any, Any]", (*data, None, None)[:3])
         with GradientTape() as tape:
             y_pred = self(x, training=True)
             loss = self.compute_loss(x, y, y_pred, weights)
@@ -137,7 +137,7 @@ class Trainer(Layer):
 
     def test_step(self, data: Any) -> dict[str, Any]:
         """Evaluate a batch (x, y, sample_weight); a subclass may override this."""
-        x, y, weights = (*data, None, None)[:3]
+        x, y, weights = cast("tuple[Any, Any, Any]", (*data, None, None)[:3])
         y_pred = self(x, training=False)
         return self._measured(x, y, y_pred, self.compute_loss(x, y, y_pred, weights, training=False), weights)
 

@@ -6,7 +6,7 @@ Each is written once, for arrays and for the tensors of a trace.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from autodiff_lab.layers.optimizers import OfEveryOptimizer, Optimizer, WithDeca
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt
 from autodiff_lab.ops.nn.updates import adagrad_step, adam_step, momentum_step, rmsprop_step, sgd_step
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import LearningRate
 
 
 def _root(x: Any) -> Any:
@@ -45,7 +48,11 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Unpack[WithDecay]
+        self,
+        learning_rate: LearningRate = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        **more: Unpack[WithDecay],
     ) -> None:
         super().__init__(learning_rate, **more)
         self.momentum, self.nesterov = number(momentum, "SGD: momentum"), nesterov
@@ -87,8 +94,8 @@ class Adam(Optimizer):
 
     slots: tuple[str, ...] = ("m", "v")
 
-    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-                 amsgrad: bool = False, **more: Unpack[WithDecay]) -> None:  # fmt: skip
+    def __init__(self, learning_rate: LearningRate = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+                 epsilon: float = 1e-7, amsgrad: bool = False, **more: Unpack[WithDecay]) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
         self.beta_1, self.beta_2 = number(beta_1, "Adam: beta_1"), number(beta_2, "Adam: beta_2")
         self.epsilon, self.amsgrad = number(epsilon, "Adam: epsilon"), amsgrad
@@ -122,7 +129,7 @@ class AdamW(Adam):
     0.9
     """
 
-    def __init__(self, learning_rate: Any = 0.001, weight_decay: float | None = 0.004, beta_1: float = 0.9,
+    def __init__(self, learning_rate: LearningRate = 0.001, weight_decay: float | None = 0.004, beta_1: float = 0.9,
                  beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False,
                  **more: Unpack[OfEveryOptimizer]) -> None:  # fmt: skip
         super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **more)
@@ -144,8 +151,8 @@ class RMSprop(Optimizer):
 
     slots: tuple[str, ...] = ("square", "momentum")
 
-    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
-                 centered: bool = False, **more: Unpack[WithDecay]) -> None:  # fmt: skip
+    def __init__(self, learning_rate: LearningRate = 0.001, rho: float = 0.9, momentum: float = 0.0,
+                 epsilon: float = 1e-7, centered: bool = False, **more: Unpack[WithDecay]) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
         self.rho, self.momentum = number(rho, "RMSprop: rho"), number(momentum, "RMSprop: momentum")
         self.epsilon, self.centered = number(epsilon, "RMSprop: epsilon"), centered
@@ -181,8 +188,8 @@ class Adagrad(Optimizer):
 
     slots = ("sum",)
 
-    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
-                 **more: Unpack[WithDecay]) -> None:  # fmt: skip
+    def __init__(self, learning_rate: LearningRate = 0.001, initial_accumulator_value: float = 0.1,
+                 epsilon: float = 1e-7, **more: Unpack[WithDecay]) -> None:  # fmt: skip
         super().__init__(learning_rate, **more)
         self.initial_accumulator_value = number(initial_accumulator_value, "Adagrad: initial_accumulator_value")
         self.epsilon = number(epsilon, "Adagrad: epsilon")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.layer import Layer
+from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
@@ -25,14 +26,15 @@ class TimeDistributed(Layer):
 
     several = False
 
-    def __init__(self, layer: Layer, name: str | None = None, **more: Any) -> None:
+    def __init__(self, layer: Layer, name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.layer = layer
 
-    def call(self, x: Any) -> Tensor:
+    def call(self, x: Tensor) -> Tensor:
         if x.ndim < 3:
             raise ShapeMismatch(f"{self.name}: expected an input (b, time, ...), got shape {tuple(x.shape)}.")
-        batch, time, *rest = x.shape
+        shape: Any = x.shape
+        batch, time, *rest = shape
         out = self.layer(reshape(x, (batch * time, *rest)))
         return reshape(out, (batch, time, *out.shape[1:]))
 
@@ -56,17 +58,18 @@ class Bidirectional(Layer):
 
     several = False
 
-    def __init__(self, layer: Any, merge_mode: str | None = "concat", backward_layer: Any = None,
-                 name: str | None = None, **more: Any) -> None:  # fmt: skip
+    def __init__(self, layer: Layer, merge_mode: str | None = "concat", backward_layer: Layer | None = None,
+                 name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(name, **more)
         if merge_mode not in ("concat", "sum", "mul", "ave", None):
             raise InvalidArgumentError(f"Bidirectional: unknown merge_mode {merge_mode!r}. Try 'concat'.")
         if not hasattr(layer, "return_sequences"):
             raise InvalidArgumentError("Bidirectional: expected a recurrent layer.")
-        self.forward_layer, self.merge_mode = layer, merge_mode
-        self.backward_layer = layer.another() if backward_layer is None else backward_layer
+        self.merge_mode = merge_mode
+        self.forward_layer: Any = layer  # a recurrent layer, as is checked above
+        self.backward_layer: Any = self.forward_layer.another() if backward_layer is None else backward_layer
 
-    def call(self, x: Any, initial_state: Any = None, mask: Any = None) -> Any:
+    def call(self, x: Tensor, initial_state: Any = None, mask: Tensor | None = None) -> Any:
         backwards = (slice(None), slice(None, None, -1))
         states = [None, None] if initial_state is None else _halves(initial_state)
         turned = self.backward_layer.go_backwards != self.forward_layer.go_backwards

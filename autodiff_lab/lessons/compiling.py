@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,7 @@ def reference(name: str, x: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def _without_the_reason() -> Iterator[None]:
+def _without_the_reason() -> Generator[None]:
     """Keep back what a function says when it runs eagerly: to ask for that is a part of the exercise."""
     log = logging.getLogger("autodiff_lab")
     before, log.disabled = log.disabled, True

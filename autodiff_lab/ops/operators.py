@@ -7,10 +7,13 @@ there, which loads the family when it is first used and hands over to what is th
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 _BOTH = {
     "array.indexing": "getitem",
@@ -23,7 +26,7 @@ _OF_VARIABLES = "add max min sub update"
 
 
 def _stand_in(name: str, home: str) -> Any:
-    def method(self: Any, *arguments: Any, **more: Any) -> Any:
+    def method(self: TensorLike, *arguments: Any, **more: Any) -> Any:
         import_module(home)
         found = getattr(type(self), name)
         if found is method:  # a class that took over the operators of a tensor holds this stand-in

@@ -5,7 +5,7 @@ Each function draws from the global source, or from that of its own seed; see `r
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import drawn, generator_for, set_seed
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
+
 __all__ = ["categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal", "uniform"]
 
 
@@ -26,36 +29,41 @@ def _from_seed(draw: Any, what: str, shape: Any, seed: int | None, name: str | N
     return named(drawn(lambda source: draw(source, shape, *how, what), seed, shape, *how), name)
 
 
-def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
+def normal(shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",
+           seed: int | None = None,
            name: str | None = None) -> Tensor:
     return _from_seed(draw.draw_normal, "normal", shape, seed, name, mean, stddev, dtype)
 
 
-def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: int | None = None,
+def truncated_normal(shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",
+                     seed: int | None = None,
                      name: str | None = None) -> Tensor:
     return _from_seed(draw.draw_truncated, "truncated_normal", shape, seed, name, mean, stddev, dtype)
 
 
-def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: int | None = None,
+def uniform(shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None, dtype: DTypeLike = "float32",
+            seed: int | None = None,
             name: str | None = None) -> Tensor:
     return _from_seed(draw.draw_uniform, "uniform", shape, seed, name, minval, maxval, dtype)
 
 
-def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: int | None = None,
+def gamma(shape: ShapeLike, alpha: TensorLike, beta: TensorLike | None = None, dtype: DTypeLike = "float32",
+          seed: int | None = None,
           name: str | None = None) -> Tensor:
     return _from_seed(draw.draw_gamma, "gamma", shape, seed, name, alpha, beta, dtype)
 
 
-def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: int | None = None, name: str | None = None) -> Tensor:
+def poisson(shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = "float32", seed: int | None = None,
+            name: str | None = None) -> Tensor:
     return _from_seed(draw.draw_poisson, "poisson", shape, seed, name, lam, dtype)
 
 
-def categorical(logits: Any, num_samples: int, dtype: Any = "int64", seed: int | None = None,
+def categorical(logits: TensorLike, num_samples: int, dtype: DTypeLike = "int64", seed: int | None = None,
                 name: str | None = None) -> Tensor:
     return named(draw.draw_categorical(generator_for(seed), logits, num_samples, dtype, "categorical"), name)
 
 
-def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     x = convert(value)
     if x._held.ndim == 0:
         raise InvalidArgumentError("shuffle: expected a tensor of rank 1 or more, got a scalar.")

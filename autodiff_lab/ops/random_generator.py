@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.random_state import checked_seed
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 
 class Generator:
@@ -42,10 +45,11 @@ class Generator:
     True
     """
 
-    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
+    def __init__(self, copy_from: Generator | None = None, state: TensorLike | None = None,
+                 alg: str | int | None = None) -> None:
         if (copy_from is None) == (state is None):
             raise InvalidArgumentError("Generator: expected either copy_from or state. Try Generator.from_seed(1).")
-        self.reset(state if copy_from is None else copy_from)
+        self.reset(state if copy_from is None else copy_from)  # type: ignore[arg-type]
 
     @classmethod
     def _of(cls, bits: np.random.Philox) -> Self:
@@ -58,7 +62,7 @@ class Generator:
         self._source = np.random.Generator(bits)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed: TensorLike, alg: str | int | None = None) -> Generator:
         """Return a generator that an integer determines.
 
         Examples
@@ -70,7 +74,7 @@ class Generator:
         return cls._of(np.random.Philox(checked_seed(seed, "Generator.from_seed")))
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+    def from_non_deterministic_state(cls, alg: str | int | None = None) -> Generator:
         """Return a generator that starts in a different state each time.
 
         Examples
@@ -82,7 +86,7 @@ class Generator:
         return cls._of(np.random.Philox())
 
     @classmethod
-    def from_state(cls, state: Any, alg: Any = None) -> Generator:
+    def from_state(cls, state: TensorLike, alg: str | int | None = None) -> Generator:
         """Return a generator in the state of another one, or in a given `state`.
 
         Raises
@@ -116,7 +120,7 @@ class Generator:
     def __repr__(self) -> str:
         return "<Generator Philox>"
 
-    def reset(self, state: Any) -> None:
+    def reset(self, state: TensorLike) -> None:
         """Continue from the state of another generator."""
         array = np.asarray(state.state._array if isinstance(state, Generator) else getattr(state, "_array", state))
         if array.shape != (13,) or array.dtype.kind not in "iu":
@@ -131,7 +135,7 @@ class Generator:
                       "buffer_pos": int(last[0]), "has_uint32": int(last[1]), "uinteger": int(last[2])}
         self._begin(bits)
 
-    def reset_from_seed(self, seed: Any) -> None:
+    def reset_from_seed(self, seed: TensorLike) -> None:
         """Start again from a seed."""
         self._begin(np.random.Philox(checked_seed(seed, "Generator.reset_from_seed")))
 
@@ -156,22 +160,24 @@ class Generator:
         many, = as_shape(count)
         return wrap(self._source.integers(-2**63, 2**63 - 1, (2, many), np.int64))
 
-    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+    def normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",
                name: str | None = None) -> Tensor:
         """Draw normally distributed numbers: shape s -> (*s)."""
         return named(draw.draw_normal(self._source, shape, mean, stddev, dtype, "Generator.normal"), name)
 
-    def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+    def truncated_normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+                         dtype: DTypeLike = "float32",
                          name: str | None = None) -> Tensor:
         """Draw normally distributed numbers within two standard deviations: shape s -> (*s)."""
         return named(draw.draw_truncated(self._source, shape, mean, stddev, dtype, "Generator.truncated_normal"), name)
 
-    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
+    def uniform(self, shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None,
+                dtype: DTypeLike = "float32",
                 name: str | None = None) -> Tensor:
         """Draw uniformly distributed numbers from `minval` up to, and without, `maxval`: shape s -> (*s)."""
         return named(draw.draw_uniform(self._source, shape, minval, maxval, dtype, "Generator.uniform"), name)
 
-    def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Tensor:
+    def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = "uint64", name: str | None = None) -> Tensor:
         """Draw integers anywhere in the range of the dtype: shape s -> (*s)."""
         wanted = as_dtype(dtype)
         if not wanted.is_integer:
@@ -181,7 +187,8 @@ class Generator:
         drawn = self._source.integers(limits.min, limits.max, as_shape(shape), wanted.dtype, endpoint=True)
         return named(wrap(placed(np.asarray(drawn)[()])), name)
 
-    def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
+    def binomial(self, shape: ShapeLike, counts: TensorLike, probs: TensorLike, dtype: DTypeLike = "int32",
+                 name: str | None = None) -> Tensor:
         """Draw the number of successes in `counts` trials of probability `probs`: shape s -> (*s)."""
         n, p = (np.asarray(convert(v)._array) for v in (counts, probs))
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):

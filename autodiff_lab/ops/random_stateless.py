@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,24 +15,30 @@ from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import determined, stateless
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
+
 
 def _determined(draw: Any, what: str, shape: Any, seed: Any, name: str | None, *how: Any) -> Tensor:
     shape = as_shape(shape)
     return named(determined(lambda source: draw(source, shape, *how, what), seed, what, shape, *how), name)
 
 
-def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+def stateless_normal(shape: ShapeLike, seed: TensorLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+                     dtype: DTypeLike = "float32",
                      name: str | None = None, alg: str = "auto_select") -> Tensor:
     return _determined(draw.draw_normal, "stateless_normal", shape, seed, name, mean, stddev, dtype)
 
 
-def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32",
+def stateless_truncated_normal(shape: ShapeLike, seed: TensorLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+                               dtype: DTypeLike = "float32",
                                name: str | None = None, alg: str = "auto_select") -> Tensor:
     return _determined(draw.draw_truncated, "stateless_truncated_normal", shape, seed, name, mean, stddev, dtype)
 
 
-def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any = 0.0, stddevs: Any = 1.0,
-                                             minvals: Any = -2.0, maxvals: Any = 2.0,
+def stateless_parameterized_truncated_normal(shape: ShapeLike, seed: TensorLike, means: TensorLike = 0.0,
+                                             stddevs: TensorLike = 1.0,
+                                             minvals: TensorLike = -2.0, maxvals: TensorLike = 2.0,
                                              name: str | None = None) -> Tensor:
     what = "stateless_parameterized_truncated_normal"
     mean, deviation, low, high = (np.asarray(convert(v)._array) for v in (means, stddevs, minvals, maxvals))
@@ -47,27 +53,30 @@ def stateless_parameterized_truncated_normal(shape: Any, seed: Any, means: Any =
     return named(draw.scaled(noise, means, stddevs, convert(means).dtype, what), name)
 
 
-def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32",
+def stateless_uniform(shape: ShapeLike, seed: TensorLike, minval: TensorLike = 0, maxval: TensorLike | None = None,
+                      dtype: DTypeLike = "float32",
                       name: str | None = None, alg: str = "auto_select") -> Tensor:
     return _determined(draw.draw_uniform, "stateless_uniform", shape, seed, name, minval, maxval, dtype)
 
 
-def stateless_gamma(shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32",
+def stateless_gamma(shape: ShapeLike, seed: TensorLike, alpha: TensorLike, beta: TensorLike | None = None,
+                    dtype: DTypeLike = "float32",
                     name: str | None = None) -> Tensor:
     return _determined(draw.draw_gamma, "stateless_gamma", shape, seed, name, alpha, beta, dtype)
 
 
-def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None) -> Tensor:
+def stateless_poisson(shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = "int32",
+                      name: str | None = None) -> Tensor:
     return _determined(draw.draw_poisson, "stateless_poisson", shape, seed, name, lam, dtype)
 
 
-def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = "int64",
+def stateless_categorical(logits: TensorLike, num_samples: int, seed: TensorLike, dtype: DTypeLike = "int64",
                           name: str | None = None) -> Tensor:
     source = stateless(seed, "stateless_categorical")
     return named(draw.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical"), name)
 
 
-def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Tensor:
+def stateless_shuffle(value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None) -> Tensor:
     x = convert(value)
     if x._held.ndim == 0:
         raise InvalidArgumentError("stateless_shuffle: expected a tensor of rank 1 or more, got a scalar.")

@@ -167,13 +167,13 @@ class Recording:
         """Return the user's name of a tensor on one line, or ``%number``."""
         return short_name(self.tensors[tensor].name or "") or f"%{self.numbers[tensor]}"
 
-    def line(self, place: Any) -> str:
+    def line(self, place: tuple[str, int] | None) -> str:
         """Return the user's source line at a place, stripped; empty if it is not known."""
         if place is None:
             return ""
         return self.sources.get(place[0], {}).get(place[1], "").strip()
 
-    def where(self, place: Any) -> str:
+    def where(self, place: tuple[str, int] | None) -> str:
         """Return a place in words: ``"cell 3, line 2"``."""
         if place is None:
             return ""
@@ -211,7 +211,7 @@ class Recording:
 
         return "\n".join([printed, *remarks(self, lines=lines)])
 
-    def explain(self, target: Any, source: Any) -> Explanation:
+    def explain(self, target: object, source: object) -> Explanation:
         """Explain why a gradient is None, zero or a number: one cause, its line, and what to try.
 
         Parameters
@@ -238,7 +238,7 @@ class Recording:
 
         return explain(self, target, source)
 
-    def ledger(self, source: Any, target: Any = None, *, limit: int = 20) -> Ledger:
+    def ledger(self, source: object, target: object = None, *, limit: int = 20) -> Ledger:
         """List the paths that add up to a gradient, each with the product of its local derivatives; for scalars.
 
         Parameters

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
@@ -33,6 +33,14 @@ def check_function(f: Any, what: str) -> None:
         raise NotCallable(f"{what}: expected a function, got {f!r:.80}.")
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _CustomGradient(Protocol):
+    def __call__(self, f: Callable[P, tuple[R, Callable[..., object]]], /) -> Callable[P, R]: ...
+
+
 class Reads:
     """A sink that only records which variables are read."""
 
@@ -54,7 +62,11 @@ class Reads:
         return [v for v in self.reads if v.trainable and not any(v is other for other in but)]
 
 
-def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
+@overload
+def custom_gradient(f: Callable[P, tuple[R, Callable[..., object]]]) -> Callable[P, R]: ...
+@overload
+def custom_gradient(f: None = None) -> _CustomGradient: ...
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorate a function that returns its value and its own gradient function.
 
     Parameters
@@ -163,7 +175,7 @@ def _takes_variables(gradient: Callable[..., Any]) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function whose derivative is taken to be 1: the cotangent of its value is passed on unchanged.
 
     This is the straight-through estimator, for step functions that must not stop a gradient.  Variables that the
@@ -202,7 +214,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
         return list(upstream) if variables is None else (list(upstream), [None] * len(variables))
 
     @functools.wraps(f)
-    def passing(*args: Any, **kwargs: Any) -> Any:
+    def passing(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Callable[..., object]]:
         return f(*args, **kwargs), pass_on
 
     return custom_gradient(passing)
@@ -310,7 +322,7 @@ class RegisterGradient:
     def __init__(self, op_type: str) -> None:
         self._op_type = op_type
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Register the function; it is returned unchanged."""
         name = self._op_type
         op = next((op for op in REGISTRY.values() if name in (op.name, op.registered)), None)
@@ -330,7 +342,7 @@ class RegisterGradient:
                 params=params,
                 name=name,
             )
-            shares = function(application, *cotangents)
+            shares: Any = function(application, *cotangents)  # pyright: ignore[reportCallIssue]
             shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
             return [_share(ops, f"{name}: its registered gradient", shares[i], inputs[i]) for i in need]
 

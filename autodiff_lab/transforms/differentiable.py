@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
@@ -14,30 +14,34 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events import sinks_now
 from autodiff_lab.transforms.custom import custom_gradient
 
+C = TypeVar("C")
+P = ParamSpec("P")
+R = TypeVar("R")
+_Pair: TypeAlias = tuple[R, Callable[..., object]]
 _INSIDE: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_inside_derivative", default=())
 """Functions whose declared derivative is running: called from there, they run as they are."""
 
 
-class DifferentiableFunction:
+class DifferentiableFunction(Generic[P, R]):
     """A function for which a derivative can be declared with `derivative`.
 
     Outside every tape it runs as it is; inside one, the tape keeps its declared derivative.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function: Callable[..., Any] = function
         self._vjp: Callable[..., Any] | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: P.args, **options: P.kwargs) -> R:
         """Compute the function's value; inside a tape, with the declared derivative."""
         tensors = [convert(a) if isinstance(a, (int, float)) else a for a in arguments]
         inside = _INSIDE.get()
         if self._vjp is None or self in inside or not sinks_now():
-            return self._function(*tensors)
+            return self._function(*tensors, **options)
         token = _INSIDE.set((*inside, self))
         try:
-            return self._vjp(*tensors)
+            return self._vjp(*tensors, **options)
         finally:
             _INSIDE.reset(token)
 
@@ -46,6 +50,10 @@ class DifferentiableFunction:
         self._vjp = custom_gradient(vjp)
 
 
+@overload
+def differentiable(target: type[C]) -> type[C]: ...  # pyright: ignore[reportOverlappingOverload]
+@overload
+def differentiable(target: Callable[P, R]) -> DifferentiableFunction[P, R]: ...
 def differentiable(target: Any) -> Any:
     """Declare a function or a dataclass differentiable.
 
@@ -96,7 +104,7 @@ def differentiable(target: Any) -> Any:
     return target
 
 
-def derivative(of: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def derivative(of: DifferentiableFunction[P, R]) -> Callable[[Callable[P, _Pair[R]]], Callable[P, _Pair[R]]]:
     """Declare the derivative of a function that was made by `differentiable`.
 
     The decorated function takes the same arguments and returns a pair: the value, and a pullback from the value's
@@ -125,14 +133,14 @@ def derivative(of: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             f"derivative: {name} is not declared differentiable. Put @lab.differentiable above it first."
         )
 
-    def declare(vjp: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(vjp: Callable[P, _Pair[R]]) -> Callable[P, _Pair[R]]:
         of.declare(vjp)
         return vjp
 
     return declare
 
 
-def differentiable_function(vjp: Callable[..., Any]) -> Callable[..., Any]:
+def differentiable_function(vjp: Callable[P, tuple[R, Callable[..., object]]]) -> Callable[P, R]:
     """Make a differentiable function directly from its VJP.
 
     Parameters

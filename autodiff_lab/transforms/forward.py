@@ -7,16 +7,16 @@ products", 2017).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.backward import asks_for_zeros
+from autodiff_lab.engine.backward import UnconnectedGradients, asks_for_zeros
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.shape import listed
-from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -26,6 +26,11 @@ from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.transforms.custom import check_function
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
+
+R = TypeVar("R")
 
 
 class ForwardAccumulator:
@@ -64,7 +69,7 @@ class ForwardAccumulator:
     Tensor([3. 0.], shape=(2,), dtype=float32)
     """
 
-    def __init__(self, primals: Any, tangents: Any) -> None:
+    def __init__(self, primals: TensorLike, tangents: TensorLike) -> None:
         self._primals = nest.flatten(primals)[0]
         self._tangents = _along(self._primals, nest.flatten(tangents)[0])
         if len({id(primal) for primal in self._primals}) < len(self._primals):
@@ -106,7 +111,9 @@ class ForwardAccumulator:
     def __exit__(self, *error: object) -> None:
         self._tape.__exit__(*error)
 
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def jvp(
+        self, primals: TensorLike, unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE
+    ) -> Any:
         """Return the tangent of each result; None where it does not depend on the inputs."""
         leaves, rebuild = nest.flatten(primals)
         asked = asks_for_zeros(unconnected_gradients)
@@ -152,7 +159,7 @@ def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
     return [convert(t, p if isinstance(p, Tensor) else None) for t, p in zip(tangents, primals, strict=True)]
 
 
-def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+def jvp(function: Callable[..., R], primals: Sequence[TensorLike], tangents: Sequence[TensorLike]) -> tuple[R, Any]:
     """Return the value and Jacobian-vector product of a function at the given primals.
 
     Shapes: primals (*s), tangents (*s) -> value (*t), tangent of the value (*t).
@@ -173,10 +180,10 @@ def jvp(function: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any,
     inputs = [p if isinstance(p, Variable) else convert(p) for p in listed(primals, "jvp: primals")]
     with ForwardAccumulator(inputs, _along(inputs, listed(tangents, "jvp: tangents"))) as accumulator:
         value = function(*inputs)
-    return value, accumulator.jvp(value, UnconnectedGradients.ZERO)
+    return value, accumulator.jvp(cast("Any", value), UnconnectedGradients.ZERO)
 
 
-def vjp(function: Callable[..., Any], primals: Any, cotangent: Any) -> tuple[Any, Any]:
+def vjp(function: Callable[..., R], primals: Sequence[TensorLike], cotangent: object) -> tuple[R, tuple[Tensor, ...]]:
     """Return the value and vector-Jacobian product of a function: one cotangent for each primal.
 
     Shapes: primals (*s), cotangent (*t) like the value -> value (*t), cotangents (*s).

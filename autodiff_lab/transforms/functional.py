@@ -12,7 +12,7 @@ import functools
 import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
@@ -26,10 +26,13 @@ from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.transforms.custom import check_function
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
+
 _stops: ContextVar[int] = ContextVar("autodiff_lab_stops", default=0)
 
 
-def without_derivative(x: Any) -> Tensor:
+def without_derivative(x: TensorLike) -> Tensor:
     """Return the same value, through which no derivative passes, on purpose.
 
     Shapes: x (*s) -> (*s).  Dtypes: any.  In a tape it acts as `stop_gradient`.
@@ -47,6 +50,10 @@ def without_derivative(x: Any) -> Tensor:
     """
     _stops.set(_stops.get() + 1)
     return stop_gradient(x)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Argument:
@@ -72,7 +79,7 @@ class _Argument:
         return self.rebuild([zeros_like(s) if g is None else g for g, s in zip(kept, self.sources, strict=True)])
 
 
-def value_with_pullback(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Callable[..., Any]]:
+def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple[R, Callable[[Any], Any]]:
     """Return a function's value and its pullback: the linear map from its cotangents to those of the arguments.
 
     Parameters
@@ -136,7 +143,7 @@ def _warn_of_zeros(function: Callable[..., Any], found: list[list[Any]]) -> None
             )
 
 
-def pullback(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+def pullback(function: Callable[..., object], *arguments: object) -> Callable[[Any], Any]:
     """Return only the pullback of a function; see `value_with_pullback`.
 
     Examples
@@ -160,6 +167,10 @@ def _unit(array: Any) -> Any:
     return (array * 0 + 1).astype(array.dtype)[()] if array.ndim else array.dtype.type(1)
 
 
+@overload
+def value_with_gradient(function: Callable[[Tensor], R]) -> Callable[[TensorLike], tuple[R, Tensor]]: ...
+@overload
+def value_with_gradient(function: Callable[P, R]) -> Callable[P, tuple[R, Any]]: ...
 def value_with_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that computes another function's value and gradient together.
 
@@ -181,6 +192,10 @@ def value_with_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return evaluate
 
 
+@overload
+def gradient(function: Callable[[Tensor], object]) -> Callable[[TensorLike], Tensor]: ...
+@overload
+def gradient(function: Callable[P, object]) -> Callable[P, Any]: ...
 def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the gradient function of a function.
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from autodiff_lab.engine.backward import UnconnectedGradients
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.indexed_slices import dense
-from autodiff_lab.engine.tape import GradientTape, UnconnectedGradients
+from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.transforms.custom import check_function
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
-def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Any], Tensor]:
+
+def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
     """Return a function that computes the Hessian of a scalar function of one tensor.
 
     Shapes: x (*s) -> (*s, *s).  One inner gradient, then one sweep that carries a stack of unit cotangents.
@@ -43,7 +47,7 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Any], Tensor]:
     return second
 
 
-def hvp(function: Callable[[Tensor], Tensor], x: Any, vector: Any) -> Tensor:
+def hvp(function: Callable[[Tensor], Tensor], x: TensorLike, vector: TensorLike) -> Tensor:
     """Compute the Hessian of a scalar function times a vector in two sweeps, without building the Hessian.
 
     Shapes: x (*s), vector (*s) -> (*s).  Pearlmutter, "Fast exact multiplication by the Hessian" (1994).

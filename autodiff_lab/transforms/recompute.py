@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -21,11 +21,14 @@ from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.transforms.custom import Reads, check_function
 
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
 _LARGE_BYTES = 1 << 16
 """Contributions smaller than this fit into gaps that nothing else needs."""
 
 
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     """Return a function with the same value and gradient whose intermediate results are recomputed, not kept.
 
     Parameters
@@ -64,7 +67,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def apply(*arguments: Any, **options: Any) -> Any:
-        function = functools.partial(f, **options) if options else f
+        function: Callable[..., Any] = functools.partial(f, **options) if options else f
         sinks = sinks_now()
         if not sinks:
             return function(*arguments)
@@ -138,7 +141,7 @@ def _together(shares: list[Any], rows: tuple[int, ...]) -> list[Any]:
     return [moved.get(id(a), a) for a in shares]
 
 
-def with_recomputation_in_pullbacks(x: Any, function: Callable[..., Any]) -> Any:
+def with_recomputation_in_pullbacks(x: T, function: Callable[[T], R]) -> R:
     """Compute ``function(x)``, recomputed in the backward pass instead of kept; see `recompute_grad`.
 
     Examples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
@@ -14,8 +14,10 @@ from autodiff_lab.events import sinks_now
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.transforms.custom import check_function
 
+T = TypeVar("T")
 
-def with_derivative(x: Any, function: Callable[[Any], Any]) -> Any:
+
+def with_derivative(x: T, function: Callable[[T], object]) -> T:
     """Return the same value, with `function` called on its adjoint in the backward pass.
 
     Parameters

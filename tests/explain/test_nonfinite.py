@@ -186,7 +186,7 @@ def test_a_saved_recording_gives_the_same_answer(tmp_path: object) -> None:
 
 DTYPES = [lab.float16, lab.bfloat16, lab.float32, lab.float64, lab.complex64, lab.complex128]
 SHAPES = [(), (5,), (64,), (65,), (3, 50), (101, 100)]
-PLANTED: dict[str, tuple[Callable[[object], object], float]] = {
+PLANTED: dict[str, tuple[Callable[[lab.Tensor], object], float]] = {
     "log": (lab.math.log, 0.0),
     "reciprocal": (lab.math.reciprocal, 0.0),
     "exp": (lambda x: lab.exp(x * 200.0), 5.0),

@@ -43,7 +43,7 @@ def test_a_product_of_spread_cotangents_is_that_of_numpy() -> None:
 
 def test_shapes_that_do_not_broadcast_are_named() -> None:
     with pytest.raises(lab.errors.ShapeMismatch, match="add"):
-        lab.constant(np.ones((4000, 3), "f")) + lab.constant(np.ones((5, 3), "f"))
+        _ = lab.constant(np.ones((4000, 3), "f")) + lab.constant(np.ones((5, 3), "f"))
     with pytest.raises(ValueError, match="broadcast"):
         columns.by_columns(operator.add, np.ones((4000, 3), "f"), np.ones((5, 3), "f"))
 

@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from autodiff_lab.compile.front.function import Function
 from autodiff_lab.compile.front.signed import Signed
+from autodiff_lab.compile.front.typed import Decorator, P, R
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 
 BACKENDS = ("auto", "numpy")
@@ -16,13 +17,13 @@ _NO_FUNCTIONS = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspe
 
 
 @overload
-def function(python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
+def function(python_function: Callable[P, R], input_signature: Any = None, autograph: bool = True,
              jit_compile: bool | None = None, reduce_retracing: bool = False, *,
-             backend: str = "auto") -> Function: ...  # fmt: skip
+             backend: str = "auto") -> Function[P, R]: ...  # fmt: skip
 @overload
 def function(python_function: None = None, input_signature: Any = None, autograph: bool = True,
              jit_compile: bool | None = None, reduce_retracing: bool = False, *,
-             backend: str = "auto") -> Callable[[Callable[..., Any]], Function]: ...  # fmt: skip
+             backend: str = "auto") -> Decorator: ...  # fmt: skip
 def function(python_function: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
              jit_compile: bool | None = None, reduce_retracing: bool = False, *,
              backend: str = "auto") -> Any:  # fmt: skip

@@ -13,7 +13,6 @@ import logging
 import os
 import sys
 import threading
-import types
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,6 +24,7 @@ from autodiff_lab.compile.front.reading import Readable
 from autodiff_lab.compile.front.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
+from autodiff_lab.compile.front.typed import P, R, Typed
 from autodiff_lab.compile.front.waiting import Trial, Waiting, example_of, in_background, progress
 from autodiff_lab.engine import configuration, nest
 from autodiff_lab.engine.devices import current_memory
@@ -44,7 +44,7 @@ _REPLACED = Refusal("a built-in function of Python has been replaced", None)
 _PROFILED = Refusal("another profiler is active, so side effects could not be observed", None)
 
 
-class Function(Readable):
+class Function(Readable, Typed[P, R]):
     """A compiled function; made by `function`.
 
     Attributes
@@ -60,7 +60,7 @@ class Function(Readable):
     )  # fmt: skip
     _guarded = ("python_function",)
 
-    def __init__(self, function: Callable[..., Any], backend: str = "auto") -> None:
+    def __init__(self, function: Callable[P, R], backend: str = "auto") -> None:
         functools.update_wrapper(self, function)
         self.python_function = function
         self.fallbacks = 0
@@ -79,10 +79,7 @@ class Function(Readable):
         self._lock = threading.RLock()
         _made.add(self)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - see the class
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - see the class
         if sinks_now():
             return self._eagerly(args, kwargs)
         arrays: list[Any] = []
@@ -172,7 +169,7 @@ class Function(Readable):
     def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run op by op; NumPy arguments become tensors here too, so that results do not depend on an open tape."""
         if not kwargs and all(x.__class__ is Tensor or x.__class__ is Variable for x in args):
-            return self.python_function(*args)
+            return self.python_function(*args)  # pyright: ignore[reportCallIssue]
         return take_apart(self.python_function, args, kwargs).plainly(self.python_function)
 
     def compile(self, *args: Any, **kwargs: Any) -> bool:
@@ -382,7 +379,7 @@ def _forget_quick_keys() -> None:
         made._trials.clear()  # pyright: ignore[reportPrivateUsage]
 
 
-_made: weakref.WeakSet[Function] = weakref.WeakSet()
+_made: weakref.WeakSet[Function[..., Any]] = weakref.WeakSet()
 configuration.WHEN_EAGER.append(_forget_quick_keys)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

@@ -6,7 +6,7 @@ until one is added with `RegisterGradient`.  The other functions are composed of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.arithmetic import abs, add
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 @in_float32
@@ -55,7 +58,7 @@ def _floating(value: Any, what: str) -> Tensor:
     return tensor
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     image = _floating(images, "adjust_contrast")
     factor = convert(contrast_factor, image)
     if factor._held.ndim:
@@ -67,19 +70,19 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 
 @structured(by_element=True)
-def adjust_brightness(image: Any, delta: Any) -> Tensor:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     return add(_floating(image, "adjust_brightness"), delta)
 
 
-def flip_left_right(image: Any) -> Tensor:
+def flip_left_right(image: TensorLike) -> Tensor:
     return _images(image, "flip_left_right")[..., ::-1, :]
 
 
-def flip_up_down(image: Any) -> Tensor:
+def flip_up_down(image: TensorLike) -> Tensor:
     return _images(image, "flip_up_down")[..., ::-1, :, :]
 
 
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     image = _floating(images, "rgb_to_grayscale")
     if image._held.shape[-1] != 3:
         raise ShapeMismatch(f"rgb_to_grayscale: expected 3 channels on the last axis, got shape {image._held.shape}.")
@@ -87,7 +90,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     return named(matmul(image, beside(image._held, weights.astype(image._held.dtype))), name)
 
 
-def total_variation(images: Any, name: str | None = None) -> Tensor:
+def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     image = _floating(images, "total_variation")
     down = abs(image[..., 1:, :, :] - image[..., :-1, :, :])
     right = abs(image[..., :, 1:, :] - image[..., :, :-1, :])

@@ -6,7 +6,7 @@ blocks, where gradients stop, and one takes the means over blocks, a linear map 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.gathering import scatter_axis
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.normalization import floats
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
 
@@ -75,7 +78,7 @@ block_mean = general(
     doc="The means over blocks; `lab.nn.isotonic_regression` uses it.")
 
 
-def isotonic_regression(inputs: Any, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
+def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
     x = floats(inputs, "isotonic_regression")
     axis = as_integer(axis, "isotonic_regression: axis")
     if x._held.ndim == 0 or axis not in (-1, x._held.ndim - 1):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits
 from autodiff_lab.ops.nn.normalization import floats
 from autodiff_lab.ops.random_state import generator_for
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
+
 
 def _log_uniform(classes: Any, range_max: int) -> Any:
     """Return the probability of each class under the log-uniform (Zipfian) distribution: small ones are more likely."""
@@ -28,7 +32,8 @@ def _log_uniform(classes: Any, range_max: int) -> Any:
     return np.log((classes + 2) / (classes + 1)) / np.log(range_max + 1)
 
 
-def log_uniform_candidate_sampler(true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int,
+def log_uniform_candidate_sampler(true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool,
+                                  range_max: int,
                                   seed: int | None = None, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     true = np.asarray(convert(true_classes)._array)
     num_sampled = as_integer(num_sampled, "log_uniform_candidate_sampler: num_sampled", 0)
@@ -89,16 +94,20 @@ def _logits(name: str, weights: Any, biases: Any, labels: Any, inputs: Any, num_
     return concat([of_true, of_drawn], 1), laid_beside(x, targets)
 
 
-def sampled_softmax_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-                         num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = True,
+def sampled_softmax_loss(weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike,
+                         num_sampled: int, num_classes: int,
+                         num_true: int = 1, sampled_values: Sequence[TensorLike] | None = None,
+                         remove_accidental_hits: bool = True,
                          seed: int | None = None, name: str = "sampled_softmax_loss") -> Tensor:
     logits, targets = _logits("sampled_softmax_loss", weights, biases, labels, inputs, num_sampled, num_classes,
                              num_true, sampled_values, remove_accidental_hits, seed)
     return named(softmax_cross_entropy_with_logits(labels=targets, logits=logits), name)
 
 
-def nce_loss(weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-             num_true: int = 1, sampled_values: Any = None, remove_accidental_hits: bool = False,
+def nce_loss(weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int,
+             num_classes: int,
+             num_true: int = 1, sampled_values: Sequence[TensorLike] | None = None,
+             remove_accidental_hits: bool = False,
              name: str = "nce_loss", seed: int | None = None) -> Tensor:
     logits, targets = _logits("nce_loss", weights, biases, labels, inputs, num_sampled, num_classes, num_true,
                              sampled_values, remove_accidental_hits, seed)

@@ -7,7 +7,7 @@ transform itself.  The transforms of real signals keep half of the spectrum; the
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from autodiff_lab.ops.array.repeating import roll
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.complex_numbers import is_complex
 from autodiff_lab.ops.structured import called
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 
 def _axes(rank: int) -> tuple[int, ...]:
@@ -144,25 +147,26 @@ def _lengths(fft_length: Any, rank: int, what: str) -> tuple[int, ...]:
 
 
 class _OfComplex(Protocol):
-    def __call__(self, input: Any, name: str | None = None) -> Tensor: ...
+    def __call__(self, input: TensorLike, name: str | None = None) -> Tensor: ...
 
 
 class _OfReal(Protocol):
-    def __call__(self, input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor: ...
+    def __call__(self, input_tensor: TensorLike, fft_length: IntsLike | None = None,
+                 name: str | None = None) -> Tensor: ...
 
 
 def _complex_pair(rank: int, suffix: str) -> tuple[_OfComplex, _OfComplex]:
-    def forward(input: Any, name: str | None = None) -> Tensor:
+    def forward(input: TensorLike, name: str | None = None) -> Tensor:
         return transform(_spectrum(input, rank, f"fft{suffix}"), rank=rank, name=name)
 
-    def backward(input: Any, name: str | None = None) -> Tensor:
+    def backward(input: TensorLike, name: str | None = None) -> Tensor:
         return inverse_transform(_spectrum(input, rank, f"ifft{suffix}"), rank=rank, name=name)
 
     return forward, backward
 
 
 def _real_pair(rank: int, suffix: str) -> tuple[_OfReal, _OfReal]:
-    def forward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    def forward(input_tensor: TensorLike, fft_length: IntsLike | None = None, name: str | None = None) -> Tensor:
         x = convert(input_tensor)
         if x.dtype.name not in ("float32", "float64"):
             raise DtypeMismatch(f"rfft{suffix}: expected float32 or float64, got {x.dtype.name}. Try lab.cast, or "
@@ -173,7 +177,7 @@ def _real_pair(rank: int, suffix: str) -> tuple[_OfReal, _OfReal]:
                 x = _fitted(x, axis, length)
         return half_transform(x, rank=rank, name=name)
 
-    def backward(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+    def backward(input_tensor: TensorLike, fft_length: IntsLike | None = None, name: str | None = None) -> Tensor:
         x = _spectrum(input_tensor, rank, f"irfft{suffix}")
         shape = x._held.shape[x._held.ndim - rank:]
         natural = (*shape[:-1], max(2 * (shape[-1] - 1), 1))
@@ -202,11 +206,11 @@ def _shifted(x: Any, axes: Any, back: bool, what: str) -> Tensor:
     return roll(x, [-h for h in halves] if back else halves, numbers)
 
 
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: IntsLike | None = None, name: str | None = None) -> Tensor:
     return named(_shifted(x, axes, back=False, what="fftshift"), name)
 
 
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: IntsLike | None = None, name: str | None = None) -> Tensor:
     return named(_shifted(x, axes, back=True, what="ifftshift"), name)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.extras import patterns
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 _NONE = "none: gradients stop at strings"
 
@@ -68,7 +71,7 @@ write = general(
 
 
 @structured(by_element=True)
-def as_string(input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
+def as_string(input: TensorLike, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
               fill: str = "", name: str | None = None) -> Tensor:
     x = convert(input)
     kind = x._held.dtype.kind
@@ -119,7 +122,7 @@ read = general(
 
 
 @structured(by_element=True)
-def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Tensor:
+def to_number(input: TensorLike, out_type: DTypeLike = "float32", name: str | None = None) -> Tensor:
     wanted = as_dtype(out_type)
     if not (wanted.is_floating or wanted.is_integer):
         raise DtypeMismatch(f"to_number: out_type must be a float or integer dtype, got {wanted.name}.")
@@ -170,7 +173,8 @@ join_over = general(
 
 
 @structured()
-def reduce_join(inputs: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, separator: str = "",
+def reduce_join(inputs: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False,
+                separator: str = "",
                 name: str | None = None) -> Tensor:
     x = text_tensor(inputs, "reduce_join")
     rank = x._held.ndim
@@ -202,7 +206,7 @@ measure = general(
 
 
 @structured(by_element=True)
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return measure(text_tensor(input, "length"), characters=_unit(unit, "length"), name=name)
 
 
@@ -231,12 +235,12 @@ def _encoding(encoding: str, what: str) -> bool:
 
 
 @structured(by_element=True)
-def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     return lower_case(text_tensor(input, "lower"), characters=_encoding(encoding, "lower"), name=name)
 
 
 @structured(by_element=True)
-def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     return upper_case(text_tensor(input, "upper"), characters=_encoding(encoding, "upper"), name=name)
 
 
@@ -247,7 +251,7 @@ strip_ends = general(
 
 
 @structured(by_element=True)
-def strip(input: Any, name: str | None = None) -> Tensor:
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     return strip_ends(text_tensor(input, "strip"), name=name)
 
 
@@ -269,7 +273,7 @@ part_of = general(
 
 
 @structured(3)
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return part_of(text_tensor(input, "substr"), convert(pos), convert(len),
                    characters=_unit(unit, "substr"), name=name)
 
@@ -296,7 +300,7 @@ def _one_text(value: Any, what: str) -> str:
 
 
 @structured(by_element=True)
-def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True,
+def regex_replace(input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True,
                   name: str | None = None) -> Tensor:
     found, new = _one_text(pattern, "regex_replace"), _one_text(rewrite, "regex_replace")
     patterns.rewrite_parts(new, patterns.compiled(found, "regex_replace").groups, "regex_replace")
@@ -305,7 +309,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
 
 
 @structured(by_element=True)
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     found = _one_text(pattern, "regex_full_match")
     patterns.compiled(found, "regex_full_match")
     return match_pattern(text_tensor(input, "regex_full_match"), pattern=found, name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,14 +21,17 @@ from autodiff_lab.extras.ragged.tensor import RaggedTensor
 from autodiff_lab.extras.sparse.tensor import SparseTensor
 from autodiff_lab.ops.array.shaping import reshape
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
+
 
 def constant(
-    pylist: Any,
-    dtype: Any = None,
+    pylist: Sequence[object],
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
+    inner_shape: Sequence[int] | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = None,
+    row_splits_dtype: DTypeLike | None = None,
 ) -> Any:
     """Create a ragged tensor from nested lists whose rows may differ in length.
 
@@ -144,12 +147,12 @@ def _flat(value: Any, found: list[RaggedTensor]) -> Any:
 
 
 def range(
-    starts: Any,
-    limits: Any = None,
-    deltas: Any = 1,
-    dtype: Any = None,
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = None,
+    row_splits_dtype: DTypeLike | None = None,
 ) -> RaggedTensor:
     """Return rows that count from `starts` up to, but not including, `limits`.
 
@@ -215,7 +218,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
     return named(shaping.stack(values, axis), name)
 
 
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) -> Any:
     """Return the elements where a mask is true, as ragged rows if the mask covers rows and columns.
 
     Shapes: data (n, m, *inner), mask (n, m) -> (n, None, *inner); a mask (n) selects rows.
@@ -239,7 +242,9 @@ def _same_length(a: int, b: int) -> None:
         raise ShapeMismatch(f"ragged: first axes of lengths {a} and {b} differ.")
 
 
-def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> RaggedTensor:
+def stack_dynamic_partitions(
+    data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
+) -> RaggedTensor:
     """Group the elements of `data` into rows: row i holds those whose partition is i, in order.
 
     Shapes: data (n, *inner), partitions (n) -> (num_partitions, None, *inner).

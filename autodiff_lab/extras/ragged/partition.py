@@ -6,7 +6,7 @@ computed from it.  A partition is not a tensor: gradients pass through values, n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events import tell_peek
 from autodiff_lab.ops.checks import axis_from_end
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -160,7 +163,7 @@ class RowPartition:
         return chosen, chosen.places + np.repeat(self.splits[:-1][rows], lengths)
 
 
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Return the row number of each value, given where the rows start and end.
 
     Shapes: splits (n + 1) -> (number of values).  Dtypes: integers to `out_type`, or to the dtype of the splits.
@@ -181,7 +184,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: int | None = None, out_type: Any = None, name: str | None = None
+    segment_ids: TensorLike, num_segments: int | None = None, out_type: DTypeLike | None = None, name: str | None = None
 ) -> Tensor:
     """Return where rows start and end, given the sorted row numbers of the values.
 

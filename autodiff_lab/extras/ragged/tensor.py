@@ -26,6 +26,7 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.math.comparison import equal, not_equal
 
 if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import ShapeLike, TensorLike
     from autodiff_lab.extras.sparse.tensor import SparseTensor
 
 _SHOWN = 1000
@@ -78,17 +79,19 @@ class RaggedTensor(RaggedMakers, RaggedRows, Operators):
 
     # --- changing --------------------------------------------------------------------------------------------------
 
-    def with_values(self, new_values: Any) -> RaggedTensor:
+    def with_values(self, new_values: TensorLike) -> RaggedTensor:
         """Return the same rows with other values."""
         return RaggedTensor(values_of_rows(new_values), self._partition)
 
-    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+    def with_flat_values(self, new_values: TensorLike) -> RaggedTensor:
         """Return the same rows with other innermost values."""
         inner = self._values
         made = inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else values_of_rows(new_values)
         return RaggedTensor(made, self._partition)
 
-    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
+    def to_tensor(
+        self, default_value: TensorLike | None = None, name: str | None = None, shape: ShapeLike | None = None
+    ) -> Tensor:
         """Return the rows as a dense tensor, padded with `default_value` (0, False or the empty string).
 
         `shape` truncates or pads; None in it leaves an axis as long as the longest row.  Gradients reach the values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.exponential import exp
 from autodiff_lab.ops.math.reductions import reduce_sum
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+
+def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Any:
     """Add two tensors, at least one of them sparse; the sum is dense if the other is.
 
     Sums smaller than `threshold` in absolute value are dropped from a sparse sum; a value at coordinates that only one
@@ -81,7 +84,7 @@ def _extreme(a: Any, b: Any, what: str) -> SparseTensor:
     return SparseTensor(places, getattr(arithmetic, what)(*sides), a._shape)
 
 
-def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Return the elementwise maximum; an element that is not stored counts as 0.
 
     Examples
@@ -94,7 +97,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return named(_extreme(sp_a, sp_b, "maximum"), name)
 
 
-def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Return the elementwise minimum; an element that is not stored counts as 0.
 
     Examples
@@ -108,7 +111,7 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: SparseTensor, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
     """Multiply two matrices, one of them sparse; the result is dense.
 
@@ -161,14 +164,14 @@ def sparse_dense_matmul(
 
 
 def sampled_addmm(
-    indices: Any,
-    values: Any,
-    dense_shape: Any,
-    mat1: Any,
-    mat2: Any,
-    beta: Any = 1.0,
-    alpha: Any = 1.0,
-    output_type: Any = "float32",
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: ShapeLike,
+    mat1: TensorLike,
+    mat2: TensorLike,
+    beta: TensorLike = 1.0,
+    alpha: TensorLike = 1.0,
+    output_type: DTypeLike = "float32",
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compute ``alpha`` times a matrix product, at some coordinates only, plus ``beta`` times the values there.
 
@@ -209,7 +212,7 @@ def sampled_addmm(
     return where, cast(found, output_type), convert(dense_shape)
 
 
-def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Compute the softmax along the last axis over the stored values only.
 
     Shapes: (*s, n) -> (*s, n).  Dtypes: floating.  Derivative: that of the softmax of each row's values.

@@ -6,7 +6,7 @@ Functions that move values do so with an op on the values (`gather`, `scatter_nd
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.extras.sparse.tensor import Places, SparseTensor, flat_places,
 from autodiff_lab.ops.array.creation import as_shape, ones
 from autodiff_lab.ops.array.gathering import gather_axis, gather_nd, laid_beside
 from autodiff_lab.ops.array.joining import concat as concat_dense
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, ShapeLike, TensorLike
 
 
 def sparse(value: Any, what: str) -> SparseTensor:
@@ -37,7 +40,7 @@ def taken(values: Tensor, positions: Places) -> Tensor:
     return gather_axis(values, laid_beside(values, positions), axis=-1)
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """Create a sparse tensor from the elements of a tensor that are not 0.
 
     Shapes: tensor (*s) -> (*s).  Dtypes: any.  Derivative: 1 for the elements that are not 0.
@@ -62,7 +65,10 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 
 
 def to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """Return the dense tensor, with `default_value` (0, False or the empty string) where no value is stored.
 
@@ -96,7 +102,7 @@ def to_dense(
     return named(padded(x.values, positions.reshape(x._shape), fill), name)
 
 
-def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Sort the elements by coordinates, in row-major order.
 
     Examples
@@ -110,7 +116,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return named(SparseTensor(x.indices._array[order], taken(x.values, order), x._shape), name)
 
 
-def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
+def transpose(sp_input: SparseTensor, perm: Sequence[int] | None = None, name: str | None = None) -> SparseTensor:
     """Permute the axes, or reverse them if `perm` is not given; the result is in row-major order.
 
     Raises
@@ -131,7 +137,7 @@ def transpose(sp_input: Any, perm: Sequence[int] | None = None, name: str | None
     return named(reorder(SparseTensor(x.indices._array[:, order], x.values, [x.shape[a] for a in order])), name)
 
 
-def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """Return the same elements, in row-major order, in another shape; one length may be -1.
 
     Raises
@@ -160,7 +166,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return named(SparseTensor(np.stack(np.unravel_index(flat_places(x), wanted), axis=1), x.values, wanted), name)
 
 
-def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None) -> SparseTensor:
+def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | None = None) -> SparseTensor:
     """Insert an axis of length 1, as the last if `axis` is not given.
 
     Examples
@@ -175,7 +181,9 @@ def expand_dims(sp_input: Any, axis: int | None = None, name: str | None = None)
     return named(SparseTensor(np.insert(x.indices._array, at, 0, axis=1), x.values, shape), name)
 
 
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> SparseTensor:
+def eye(
+    num_rows: int, num_columns: int | None = None, dtype: DTypeLike = "float32", name: str | None = None
+) -> SparseTensor:
     """Return a sparse matrix with ones on the diagonal.
 
     Examples
@@ -228,7 +236,7 @@ def concat(
     return named(reorder(SparseTensor(places, concat_dense([x.values for x in parts], axis=0), whole)), name)
 
 
-def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
     """Return the part of this `size` from `start` on, truncated at the end of the tensor.
 
     Examples
@@ -249,7 +257,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     return named(SparseTensor(moved[kept], taken(x.values, kept), length), name)
 
 
-def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> list[SparseTensor]:
+def split(sp_input: SparseTensor, num_split: int, axis: int, name: str | None = None) -> list[SparseTensor]:
     """Split into equal parts along an axis; the first parts are longer by 1 if the length is not a multiple.
 
     Examples
@@ -274,7 +282,7 @@ def split(sp_input: Any, num_split: int, axis: int, name: str | None = None) -> 
     )
 
 
-def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Keep the values for which a mask is true.
 
     Examples
@@ -293,7 +301,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return SparseTensor(x.indices._array[kept], taken(x.values, kept), x._shape)
 
 
-def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
     """Return the same elements in a larger shape, or in the smallest one that contains them.
 
     Examples
@@ -337,7 +345,11 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
 
 
 def reduce_sum(
-    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+    sp_input: SparseTensor,
+    axis: IntsLike | None = None,
+    keepdims: bool = False,
+    output_is_sparse: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Sum over axes, by default all; the result is dense unless `output_is_sparse`.
 
@@ -352,7 +364,11 @@ def reduce_sum(
 
 
 def reduce_max(
-    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+    sp_input: SparseTensor,
+    axis: IntsLike | None = None,
+    keepdims: bool = False,
+    output_is_sparse: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Return the largest of the stored values over axes, 0 where there are none.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,13 @@ from autodiff_lab.ops.array.gathering import laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
-def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
+
+def fill_empty_rows(
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
     """Fill the first element of each empty row, and return the result and which rows were empty.
 
     Shapes: (n, *s), () -> (n, *s), (n).  Dtypes: any, the same for both.  Derivative: 1 for the values;
@@ -57,7 +62,7 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     return named((reorder(SparseTensor(places, values, x._shape)), wrap(empty)), name)
 
 
-def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
+def to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | None = None) -> Tensor:
     """Convert ids to indicators: element (i, k) is true if row i contains the value k.
 
     Shapes: (*s, m) of ids below `vocab_size` -> (*s, vocab_size).  Dtypes: integers to bool.  Derivative: none.
@@ -92,8 +97,8 @@ def _ids(x: SparseTensor, what: str, limit: int | None) -> np.ndarray[Any, Any]:
 
 
 def bincount(
-    values: Any,
-    weights: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
     axis: int | None = 0,
     minlength: int | None = None,
     maxlength: int | None = None,

@@ -7,7 +7,7 @@ a source and returns a sparse gradient.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from autodiff_lab.extras.segments import reduce_segments
 from autodiff_lab.ops.array.casting import identity
 from autodiff_lab.ops.array.gathering import gather_nd, laid_beside, scatter_nd
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import ShapeLike, TensorLike
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -61,7 +64,7 @@ class SparseTensor(Operators):
     __hash__ = object.__hash__
     CURE = "Try lab.sparse.to_dense(x), x.values, or lab.sparse.map_values(function, x)."
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike) -> None:
         self._values = alone(convert(values))
         self._shape = tuple(int(n) for n in _integers(dense_shape, 1, "dense_shape"))
         if any(n < 0 for n in self._shape):
@@ -128,7 +131,7 @@ class SparseTensor(Operators):
         """Return the operations that use this tensor: always an empty list, since operations run eagerly."""
         return []
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Check that the tensor has a shape, in which lengths may be None.
 
         Raises
@@ -139,7 +142,7 @@ class SparseTensor(Operators):
         if not self.shape.is_compatible_with(shape):
             raise ShapeMismatch(f"set_shape: {shape} is not compatible with {self.shape}, the shape of the tensor.")
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values: TensorLike) -> SparseTensor:
         """Return a sparse tensor with other values at the same coordinates."""
         return SparseTensor(self._indices, new_values, self._shape)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import elementwise
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 def _copied(x: Any, device: str) -> Any:
@@ -61,7 +64,7 @@ def _name(dtype: Any) -> str:
 
 
 @elementwise
-def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     wanted = as_dtype(dtype)
     if x.__class__ is IndexedSlices:
         return named(x.with_values(cast(x.values, wanted)), name)  # type: ignore[return-value] - as TensorFlow's does
@@ -101,7 +104,7 @@ _identity = general(
 
 
 @elementwise
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     if input.__class__ is IndexedSlices:
         return named(input.with_values(identity(input.values)), name)  # type: ignore[return-value]
     try:
@@ -135,7 +138,7 @@ stopped = general(
     registered="StopGradient", doc="The kernel-level stop; `lab.stop_gradient` is the public function.")
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     if input.__class__ is IndexedSlices:
         return named(input.with_values(stop_gradient(input.values)), name)  # type: ignore[return-value]
     return stopped(convert(input), name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.checks import dtypes_unequal, not_integers
 from autodiff_lab.ops.docs import doc, document
 from autodiff_lab.ops.structured import elementwise
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 _NONE = "none: the result depends on no values"
 
@@ -47,18 +50,18 @@ def _no_layout(layout: Any, what: str) -> None:
                                  "layout=None.")
 
 
-def zeros(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None, layout: object = None) -> Tensor:
     _no_layout(layout, "zeros")
     wanted = as_dtype(dtype).dtype
     return named(tell_made(wrap(filled(as_shape(shape), b"" if wanted.kind == "O" else 0, wanted))), name)
 
 
-def ones(shape: Any, dtype: Any = "float32", name: str | None = None, layout: Any = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None, layout: object = None) -> Tensor:
     _no_layout(layout, "ones")
     return named(tell_made(wrap(filled(as_shape(shape), 1, as_dtype(dtype).dtype))), name)
 
 
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None, layout: object = None) -> Tensor:
     _no_layout(layout, "fill")
     value = convert(value)
     if value._held.ndim:
@@ -71,7 +74,8 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
 
 
 @elementwise
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None,
+               layout: object = None) -> Tensor:
     _no_layout(layout, "zeros_like")
     try:
         x = alone(convert(input))
@@ -82,7 +86,8 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
 
 
 @elementwise
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
+def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None,
+              layout: object = None) -> Tensor:
     _no_layout(layout, "ones_like")
     try:
         x = alone(convert(input))
@@ -91,7 +96,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     return named(tell_made(wrap(filled_beside(x, x._held.shape, 1, _dtype_or(x, dtype)))), name)
 
 
-def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32",
+def eye(num_rows: TensorLike, num_columns: TensorLike | None = None, batch_shape: ShapeLike | None = None,
+        dtype: DTypeLike = "float32",
         name: str | None = None) -> Tensor:
     rows, columns = as_shape([num_rows, num_rows if num_columns is None else num_columns])
     one = np.eye(rows, columns, dtype=as_dtype(dtype).dtype)
@@ -106,7 +112,7 @@ shape_of = general(
     doc="The kernel-level shape; `lab.shape` is the public function.")
 
 
-def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
+def shape(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
@@ -117,7 +123,7 @@ def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Tenso
     return named(tell_made(shape_of(x, dtype=wanted.name)), name)
 
 
-def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor:
+def size(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
@@ -125,7 +131,7 @@ def size(input: Any, out_type: Any = "int32", name: str | None = None) -> Tensor
     return named(tell_made(wrap(as_dtype(out_type).dtype.type(x._held.size))), name)
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
@@ -146,7 +152,8 @@ hot = general(
     doc="The kernel-level one-hot encoding; `lab.one_hot` is the public function.")
 
 
-def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int = -1, dtype: Any = None,
+def one_hot(indices: TensorLike, depth: int, on_value: TensorLike | None = None, off_value: TensorLike | None = None,
+            axis: int = -1, dtype: DTypeLike | None = None,
             name: str | None = None) -> Tensor:
     try:
         x = convert(indices)

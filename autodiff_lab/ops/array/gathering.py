@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from autodiff_lab.kernels.indexing import reference as pick
 from autodiff_lab.kernels.indexing.reference import check_columns, pointed
 from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, not_integers
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, ShapeLike, TensorLike
 
 _gather_on_gpu = on_gpu_alone("gather", pick.gather)
 _gather_nd_on_gpu = on_gpu_alone("gather_nd", pick.gather_nd)
@@ -188,7 +191,8 @@ def _check_updates(updates: Tensor, indices: Tensor, shape: tuple[int, ...], wha
                             f"{at} into a tensor of shape {shape}, got {have}.")
 
 
-def gather(params: Any, indices: Any, validate_indices: Any = None, axis: int | None = None, batch_dims: int = 0,
+def gather(params: TensorLike, indices: TensorLike, validate_indices: object = None, axis: int | None = None,
+           batch_dims: int = 0,
            name: str | None = None) -> Tensor:
     batch_dims = as_integer(batch_dims, "gather: batch_dims")
     at = batch_dims if axis is None else axis
@@ -213,7 +217,7 @@ def check_policy(policy: str, what: str) -> None:
                    + (" Try lab.boolean_mask on the indices." if known else ""))
 
 
-def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None,
+def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None,
               bad_indices_policy: str = "") -> Tensor:
     check_policy(bad_indices_policy, "gather_nd")
     try:
@@ -227,7 +231,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     return gather_nd_at(x, at, name=name)
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "",
+def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, bad_indices_policy: str = "",
                name: str | None = None) -> Tensor:
     check_policy(bad_indices_policy, "scatter_nd")
     from autodiff_lab.ops.array.creation import as_shape
@@ -237,7 +241,8 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str =
     return scatter_nd_sum(x, at, shape=whole, name=name)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike,
+                             name: str | None = None) -> Tensor:
     x = convert(tensor)
     new, at = convert(updates, x), _indices(indices, "tensor_scatter_nd_update", x)
     if new._held.dtype != x._held.dtype:
@@ -246,7 +251,8 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
     return tensor_update(x, new, at, name=name)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None,
+          name: str | None = None) -> Tensor:
     try:
         c, *_ = [convert(v) for v in (condition, x, y) if v is condition or is_composite(v)]
     except NotOneTensor as met:
@@ -263,11 +269,13 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return where_three(c, x, y, name=name)
 
 
-def argmax(input: Any, axis: Any = 0, output_type: Any = None, name: str | None = None) -> Tensor:
+def argmax(input: TensorLike, axis: IntsLike = 0, output_type: DTypeLike | None = None,
+           name: str | None = None) -> Tensor:
     return named(_argument(argmax_at, input, axis, output_type), name)
 
 
-def argmin(input: Any, axis: Any = 0, output_type: Any = None, name: str | None = None) -> Tensor:
+def argmin(input: TensorLike, axis: IntsLike = 0, output_type: DTypeLike | None = None,
+           name: str | None = None) -> Tensor:
     return named(_argument(argmin_at, input, axis, output_type), name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.array.slicing import slice
 from autodiff_lab.ops.checks import not_integers, one_of
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, ShapeLike, TensorLike
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
@@ -41,7 +44,8 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
     return named(grids, name)
 
 
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: str | None = None) -> Tensor:
+def sequence_mask(lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = "bool",
+                  name: str | None = None) -> Tensor:
     given = convert(lengths)
     counts = np.asarray(given._array)
     if counts.size and counts.dtype.kind not in "iu":
@@ -53,7 +57,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: s
         return named(cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype), name)
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
     first, second = (as_integers(s, "broadcast_static_shape: lengths") for s in (shape_x, shape_y))
     try:
         return TensorShape(np.broadcast_shapes(first, second))
@@ -61,11 +65,11 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         raise ShapeMismatch(f"broadcast_static_shape: shapes {first} and {second} do not broadcast.") from None
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
     return tell_made(wrap(np.asarray(list(broadcast_static_shape(shape_x, shape_y)), np.int32)))
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     tensor, wanted = convert(x), TensorShape(shape)
     if not wanted.is_compatible_with(tensor._held.shape):
         raise ShapeMismatch(f"ensure_shape: expected shape {wanted}, got {tensor._held.shape}.")
@@ -81,7 +85,7 @@ def _blocks(x: Tensor, block_shape: Any, pairs: Any, what: str) -> tuple[tuple[i
     return blocks, rows
 
 
-def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch(input: TensorLike, block_shape: IntsLike, paddings: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input)
     blocks, rows = _blocks(x, block_shape, paddings, "space_to_batch")
     count = len(blocks)
@@ -98,7 +102,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     return named(reshape(parts, (batch * int(np.prod(blocks)), *lengths, *rest)), name)
 
 
-def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space(input: TensorLike, block_shape: IntsLike, crops: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input)
     blocks, rows = _blocks(x, block_shape, crops, "batch_to_space")
     count, shape = len(blocks), x._held.shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from autodiff_lab.kernels.arrays import zeros
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.checks import axis_from_end
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 Places = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 """For each contribution, the op that took the part and the op's parameters."""
@@ -144,7 +147,7 @@ def _tensors(values: Any, what: str) -> list[Tensor]:
     return tensors
 
 
-def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
+def concat(values: TensorLike, axis: IntsLike, name: str | None = None) -> Tensor:
     try:
         tensors = _tensors(values, "concat")
     except NotOneTensor as met:
@@ -152,7 +155,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
     return concat_along(*tensors, axis=axis_from_end(axis, tensors[0]._held.ndim, "concat"), name=name)
 
 
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
+def stack(values: TensorLike, axis: int = 0, name: str | None = None) -> Tensor:
     try:
         tensors = _tensors(values, "stack")
     except NotOneTensor as met:
@@ -160,7 +163,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
     return stack_along(*tensors, axis=axis_from_end(axis, tensors[0]._held.ndim + 1, "stack"), name=name)
 
 
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
+def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
     x = convert(value)
     at = axis_from_end(axis, x._held.ndim, "unstack")
     if num is not None and num != x._held.shape[at]:
@@ -176,7 +179,7 @@ def _slices(x: Tensor, axis: int, edges: Iterable[int]) -> list[Tensor]:
     return [apply_op(op, (x,), {"axis": axis, "start": a, "stop": b}) for a, b in pairwise(edges)]
 
 
-def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
+def split(value: TensorLike, num_or_size_splits: IntsLike, axis: int = 0, num: int | None = None,
           name: str | None = None) -> list[Tensor]:
     try:
         x = convert(value)
@@ -184,9 +187,10 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
         return named(handed(met, split, (value,), num_or_size_splits=num_or_size_splits, axis=axis, num=num), name)
     at = axis_from_end(axis, x._held.ndim, "split")
     length = x._held.shape[at]
-    one = num_or_size_splits.__class__ is int
-    sizes = [num_or_size_splits] if one else list(as_integers(num_or_size_splits, "split: num_or_size_splits"))
-    if one or np.ndim(num_or_size_splits) == 0:
+    given: Any = num_or_size_splits
+    one = given.__class__ is int
+    sizes = [given] if one else list(as_integers(given, "split: num_or_size_splits"))
+    if one or np.ndim(given) == 0:
         count = sizes[0]
         if count < 1 or length % count:
             raise InvalidArgumentError(f"split: cannot split {length} elements into {count} equal parts.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from autodiff_lab.ops.array.selection import take_along
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import axes_in_order, axis_from_end, one_of
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 
 def _tile_rule(ops: Any, g: Any, out: Any, x: Any, multiples: tuple[int, ...]) -> Any:
@@ -84,7 +87,7 @@ pad_with = general(
     doc="The kernel-level padding with a constant; `lab.pad` is the public function.")
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: IntsLike, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
@@ -97,7 +100,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return tile_to(x, multiples=times, name=name)
 
 
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def repeat(input: TensorLike, repeats: TensorLike, axis: IntsLike | None = None, name: str | None = None) -> Tensor:
     x = convert(input)
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
@@ -112,7 +115,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, dense=True, name=name)
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: IntsLike, name: str | None = None) -> Tensor:
     x = convert(input)
     shifts, numbers = as_integers(shift, "roll: shift"), as_integers(axis, "roll: axis")
     if len(shifts) != len(numbers):
@@ -124,7 +127,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     return roll_by(x, shifts=tuple(totals.values()), axes=tuple(totals), name=name)
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: IntsLike, name: str | None = None) -> Tensor:
     try:
         x = convert(tensor)
     except NotOneTensor as met:
@@ -132,7 +135,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     return turn_round(x, axes=axes_in_order(axis, x._held.ndim, "reverse"), name=name)
 
 
-def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis: int = 0,
+def reverse_sequence(input: TensorLike, seq_lengths: TensorLike, seq_axis: int = 1, batch_axis: int = 0,
                      name: str | None = None) -> Tensor:
     x = convert(input)
     shape, rank = x._held.shape, x._held.ndim
@@ -151,7 +154,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: int = 1, batch_axis
     return take_along(x, tell_made(wrap(places)), axis=along, name=name)
 
 
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
+def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
     rows = np.asarray(convert(paddings)._array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from autodiff_lab.ops.array.shaping import reshape, transpose_to
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.structured import called
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 change_rows = chosen("change_rows", reference.change_rows, work=lambda total, rows, *rest, **how: 8 * rows.size)
 """Changes rows in place; the updates of variables use it too.  Sorting makes NumPy's way some eight passes long."""
@@ -159,7 +162,7 @@ min_at = general(
 
 
 class _Updating(Protocol):
-    def __call__(self, tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+    def __call__(self, tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
                  name: str | None = None) -> Tensor: ...
 
 
@@ -167,7 +170,7 @@ def _updating(op: Any, words: str, derivative: str, result: str) -> _Updating:
     """Make the public function of an op that changes elements at coordinates."""
     what = op.op.name
 
-    def function(tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "",
+    def function(tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
                  name: str | None = None) -> Tensor:
         check_policy(bad_indices_policy, what)
         x = convert(tensor)

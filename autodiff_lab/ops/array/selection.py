@@ -7,7 +7,7 @@ were taken from.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, one_of
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, ShapeLike, TensorLike
 
 
 def _like(indices: Any, x: Any) -> Any:
@@ -142,20 +145,21 @@ def _falls(direction: str, what: str) -> bool:
     return one_of(direction, ("ASCENDING", "DESCENDING"), f"{what}: direction") == "DESCENDING"
 
 
-def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False,
+def argsort(values: TensorLike, axis: IntsLike = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Tensor:
     x = convert(values)
     at = axis_from_end(axis, x._held.ndim, "argsort")
     return order_along(x, axis=at, descending=_falls(direction, "argsort"), name=name)
 
 
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: TensorLike, axis: IntsLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     x = convert(values)
     at = axis_from_end(axis, x._held.ndim, "sort")
     return take_along(x, order_along(x, axis=at, descending=_falls(direction, "sort")), axis=at, name=name)
 
 
-def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32", name: str | None = None) -> TopK:
+def top_k(input: TensorLike, k: TensorLike = 1, sorted: bool = True, index_type: DTypeLike = "int32",
+          name: str | None = None) -> TopK:
     x, count = convert(input), whole(k, "top_k: k")
     if not x._held.ndim or not 0 <= count <= x._held.shape[-1]:
         raise InvalidArgumentError(f"top_k: k={count} is out of range for the last axis of a tensor of shape "
@@ -171,18 +175,18 @@ def _vector(x: Any, what: str) -> Tensor:
     return x
 
 
-def unique(x: Any, out_idx: Any = "int32", name: str | None = None) -> Unique:
+def unique(x: TensorLike, out_idx: DTypeLike = "int32", name: str | None = None) -> Unique:
     x = _vector(x, "unique")
     return named(Unique(unique_values(x), cast(unique_numbers(x), out_idx)), name)
 
 
-def unique_with_counts(x: Any, out_idx: Any = "int32", name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(x: TensorLike, out_idx: DTypeLike = "int32", name: str | None = None) -> UniqueWithCounts:
     x = _vector(x, "unique_with_counts")
     counts = cast(unique_counts(x), out_idx)
     return named(UniqueWithCounts(unique_values(x), cast(unique_numbers(x), out_idx), counts), name)
 
 
-def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32",
+def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: str = "left", out_type: DTypeLike = "int32",
                  name: str | None = None) -> Tensor:
     rows = convert(sorted_sequence)
     wanted = convert(values, rows)
@@ -196,7 +200,7 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
 
 
 @structured(2)
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntsLike | None = None, name: str | None = None) -> Tensor:
     x, kept = convert(tensor), convert_to_tensor(mask)._array
     if isinstance(mask, Tensor) and kept.ndim and x.device != mask.device:
         raise DeviceMismatch(f"boolean_mask: the tensor is on {x.device} and the mask on {mask.device}; nothing is "
@@ -214,7 +218,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
     return gather_axis(x, places, axis=at - x._held.ndim, dense=True, name=name)
 
 
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: ShapeLike, name: str | None = None) -> Tensor:
     flat = convert(indices)
     lengths = as_integers(dims, "unravel_index: dims")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 _MOST = 2**63 - 1
 _MASK = 2**64 - 1
@@ -43,7 +46,8 @@ def _number(value: Any, dtype: Any, what: str) -> Any:
     return array
 
 
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+def range(start: TensorLike, limit: TensorLike | None = None, delta: TensorLike = 1, dtype: DTypeLike | None = None,
+          name: str | None = None) -> Tensor:
     given = {"start": 0, "limit": start} if limit is None else {"start": start, "limit": limit}
     values = [_number(value, dtype, what) for what, value in {**given, "delta": delta}.items()]
     if values[2] == 0:
@@ -126,7 +130,7 @@ spaced = general(
     doc="The kernel-level linspace along a negative axis; `lab.linspace` is the public function.")
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     first = convert(start)
     last = convert_to_tensor(stop, None if isinstance(stop, (Tensor, Variable)) else first.dtype)
     if first.dtype != last.dtype:

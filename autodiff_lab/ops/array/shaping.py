@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
@@ -14,6 +14,9 @@ from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.checks import axes_from_end
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, ShapeLike, TensorLike
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -45,7 +48,7 @@ def _open_length(shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
     return math.prod([n for n in shape if n]) // math.prod([n for n in wanted if n > 0])
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     try:
         x = convert(tensor)
     except NotOneTensor as met:
@@ -66,7 +69,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return reshape_to(x, shape=wanted, name=name)
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
+def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     x = convert(a)
     rank = x._held.ndim
     order = tuple(reversed(range(rank))) if perm is None else as_integers(perm, "transpose: perm")
@@ -76,7 +79,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     return transpose_to(x, perm=tuple(p % rank - rank for p in order), name=name)
 
 
-def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -> Tensor:
+def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = False) -> Tensor:
     x = convert(a)
     rank = x._held.ndim
     if rank < 2:
@@ -85,11 +88,11 @@ def matrix_transpose(a: Any, name: str | None = None, conjugate: bool = False) -
     return transpose_to(x, perm=(*range(-rank, -2), -1, -2), name=name)
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     return broadcast(convert(input), shape=as_integers(shape, "broadcast_to: shape"), name=name)
 
 
-def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
+def expand_dims(input: TensorLike, axis: int, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:
@@ -103,7 +106,7 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
     return reshape_to(x, shape=(*old[:at], 1, *old[at:]), name=name)
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(input: TensorLike, axis: IntsLike | None = None, name: str | None = None) -> Tensor:
     try:
         x = convert(input)
     except NotOneTensor as met:

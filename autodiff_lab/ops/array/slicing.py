@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
+
 _slice = slice  # the public function below takes the name
 
 
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input_)
     first, lengths, shape = as_integers(begin, "slice: begin"), as_integers(size, "slice: size"), x._held.shape
     if not len(first) == len(lengths) == len(shape):
@@ -33,8 +36,10 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     return named(getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True))), name)
 
 
-def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
-                  ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
+def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, strides: IntsLike | None = None,
+                  begin_mask: int = 0, end_mask: int = 0,
+                  ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
+                  var: TensorLike | None = None,
                   name: str | None = None) -> Tensor:
     x = convert(input_)
     first, last = as_integers(begin, "strided_slice: begin"), as_integers(end, "strided_slice: end")
@@ -59,7 +64,8 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
 
 
 @structured(2)
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int,
+                      name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
     num_partitions = as_integer(num_partitions, "dynamic_partition: num_partitions")
     if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
@@ -74,7 +80,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     return named([gather_axis(flat, wrap(at), axis=axis, dense=True) for at in places], name)
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     places = [np.asarray(convert(i)._array) for i in listed(indices, "dynamic_stitch: indices")]
     parts = [convert(d) for d in listed(data, "dynamic_stitch: data")]
     if not parts or len(places) != len(parts):

@@ -9,7 +9,7 @@ import functools
 import math
 import string
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from autodiff_lab.ops.checks import axes_in_order
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import diag_extract
 from autodiff_lab.ops.linalg.products import matmul
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 
 def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...], output: str,
@@ -158,7 +161,7 @@ def _without_repeats(equation: str, subscripts: Sequence[str], tensors: list[Ten
     return names, operands
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: IntsLike = 2, name: str | None = None) -> Tensor:
     x, y = convert_pair(contract.op, a, b)  # type: ignore[attr-defined]
     over_x, over_y = _axes(axes, x._held.ndim, y._held.ndim)
     lengths = [x._held.shape[i] for i in over_x], [y._held.shape[i] for i in over_y]
@@ -199,7 +202,7 @@ cross_product = general(
     registered="Cross", doc="The kernel-level cross product; `lab.linalg.cross` is the public function.")
 
 
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     x, y = convert_pair(cross_product.op, a, b)  # type: ignore[attr-defined]
     if x._held.ndim < 1 or x._held.shape[-1] != 3 or x._held.shape != y._held.shape:
         raise ShapeMismatch(f"cross: expected two tensors (*b, 3) of one shape, got {x._held.shape} and "

@@ -8,7 +8,7 @@ between.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import matrix, square
 from autodiff_lab.ops.linalg.solving import adjoint_of, conjugated, flip, lapack, raised, widened
 from autodiff_lab.ops.math.complex_numbers import is_complex, widen
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def _gaps(w: Any) -> Any:
@@ -219,25 +222,26 @@ pseudoinverse = general(
     registered="PseudoInverse", doc="The kernel-level pseudoinverse; `lab.linalg.pinv` is the public function.")
 
 
-def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     w, v = eigh_pair(lapack(square(tensor, "eigh"), "eigh"))
     return named((widen(w) if is_complex(v) else w, v), name)
 
 
-def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     return named(eigh(tensor)[0], name)
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     return qr_pair(lapack(matrix(input, "qr"), "qr"), full=flag(full_matrices, "qr: full_matrices"), name=name)
 
 
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     found = svd_triple(lapack(matrix(tensor, "svd"), "svd"), full=bool(full_matrices and compute_uv))
     return named(found if compute_uv else found[0], name)
 
 
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = False,
+         name: str | None = None) -> Tensor:
     x = lapack(matrix(a, "pinv"), "pinv")
     if rcond is None:
         return pseudoinverse(x, rcond=float(10 * max(x._held.shape[-2:]) * np.finfo(x._held.dtype).eps), name=name)
@@ -247,7 +251,8 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     return pseudoinverse(x, rcond=limit[..., None].tolist() if limit.ndim else float(limit), name=name)
 
 
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def matrix_rank(a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False,
+                name: str | None = None) -> Tensor:
     x = lapack(matrix(a, "matrix_rank"), "matrix_rank")
     tell_peek(x, "matrix_rank")
     if not x._held.size:
@@ -256,7 +261,7 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     return named(wrap(np.asarray(np.linalg.matrix_rank(x._array, tol=limit)).astype(np.int32)[()]), name)
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     return named(matrix_transpose(matrix, conjugate=True), name)
 
 
@@ -325,14 +330,14 @@ eig_pair = general(
     doc="The kernel-level eigenproblem of any square matrix; `lab.linalg.eig`.")
 
 
-def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     x = square(convert(tensor), "eig")
     if x._held.dtype.kind not in "cf" or x._held.dtype.itemsize < 4:
         raise DtypeMismatch(f"eig: expected a complex, float32 or float64 matrix, got {x.dtype.name}. Try lab.cast.")
     return eig_pair(x, name=name)
 
 
-def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     return named(eig(tensor)[0], name)
 
 

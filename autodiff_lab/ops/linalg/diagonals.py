@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import one_of
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -201,8 +204,9 @@ def _filled(what: str, x: Tensor, there: Any, padding_value: Any) -> Tensor:
     return where(tell_made(laid_beside(x, there)), x, value)
 
 
-def diag(diagonal: Any, name: str | None = None, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1,
-         padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+def diag(diagonal: TensorLike, name: str | None = None, k: TensorLike = 0, num_rows: TensorLike = -1,
+         num_cols: TensorLike = -1,
+         padding_value: TensorLike = 0, align: str = "RIGHT_LEFT") -> Tensor:
     x = convert(diagonal)
     low, high = bounds(k, "diag")
     align = one_of(align, ALIGNMENTS, "diag: align")
@@ -240,7 +244,7 @@ def _check_inside(what: str, shape: tuple[int, ...], low: int, high: int) -> Non
                                    f"shape {shape}, whose diagonals are {min(1 - rows, 0)} to {max(columns - 1, 0)}.")
 
 
-def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: Any = 0,
+def diag_part(input: TensorLike, name: str | None = None, k: TensorLike = 0, padding_value: TensorLike = 0,
               align: str = "RIGHT_LEFT") -> Tensor:
     x = matrix(input, "diag_part")
     low, high = bounds(k, "diag_part")
@@ -252,7 +256,8 @@ def diag_part(input: Any, name: str | None = None, k: Any = 0, padding_value: An
     return named(_padded(part, low, high, align, padding_value, x._held.shape[-2:]), name)
 
 
-def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+def set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = None, k: TensorLike = 0,
+             align: str = "RIGHT_LEFT") -> Tensor:
     x = matrix(input, "set_diag")
     v = convert(diagonal, x)
     low, high = bounds(k, "set_diag")
@@ -267,16 +272,16 @@ def set_diag(input: Any, diagonal: Any, name: str | None = None, k: Any = 0, ali
     return named(where(tell_made(laid_beside(x, _between(rows, columns, low, high))), whole, x), name)
 
 
-def band_part(input: Any, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:
+def band_part(input: TensorLike, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:
     return band(matrix(input, "band_part"), lower=as_index(num_lower, "band_part: num_lower"),
                 upper=as_index(num_upper, "band_part: num_upper"), name=name)
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     return named(reduce_sum(diag_part(x), axis=-1), name)
 
 
-def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     x = convert(diagonal)
     shape = x._held.shape
     if not shape:
@@ -286,7 +291,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     return named(whole if len(shape) == 1 else reshape(whole, shape + shape), name)
 
 
-def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input)
     shape = x._held.shape
     half = len(shape) // 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import band_part, matrix, square
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.linalg.solving import flip, lapack, triangular_solve
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, TensorLike
 
 
 def _lu(x: Any) -> Any:
@@ -72,7 +75,7 @@ lu_packed = general(
     doc="The kernel-level LU factors; `lab.linalg.lu` is the public function.")
 
 
-def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> tuple[Tensor, Tensor]:
+def lu(input: TensorLike, output_idx_type: DTypeLike = "int32", name: str | None = None) -> tuple[Tensor, Tensor]:
     kind = as_dtype(output_idx_type)
     if kind.name not in ("int32", "int64"):
         raise InvalidArgumentError(f"lu: output_idx_type must be int32 or int64, got {kind.name}.")
@@ -88,13 +91,15 @@ def _checked(name: str, lower_upper: Any, perm: Any) -> tuple[Tensor, Tensor]:
     return x, order
 
 
-def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_reconstruct(lower_upper: TensorLike, perm: IntsLike, validate_args: bool = False,
+                   name: str | None = None) -> Tensor:
     x, order = _checked("lu_reconstruct", lower_upper, perm)
     lower, upper = _triangles(x)
     return unpermute(matmul(lower, upper), order, name=name)
 
 
-def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_solve(lower_upper: TensorLike, perm: IntsLike, rhs: TensorLike, validate_args: bool = False,
+             name: str | None = None) -> Tensor:
     x, order = _checked("lu_solve", lower_upper, perm)
     b = matrix(convert(rhs, x), "lu_solve")
     n = x._held.shape[-1]
@@ -108,7 +113,8 @@ def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False,
     return named(triangular_solve(upper, triangular_solve(lower, permute(b, order)), lower=False), name)
 
 
-def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_matrix_inverse(lower_upper: TensorLike, perm: IntsLike, validate_args: bool = False,
+                      name: str | None = None) -> Tensor:
     x, order = _checked("lu_matrix_inverse", lower_upper, perm)
     return named(lu_solve(x, order, identity(x._held.shape[-1], dtype=x.dtype)), name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip, lapack
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def _of_one(function: Any, *matrices: Any) -> Any:
@@ -118,15 +121,15 @@ root = general(
     doc="The kernel-level matrix square root; `lab.linalg.sqrtm` is the public function.")
 
 
-def expm(input: Any, name: str | None = None) -> Tensor:
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     return exponential(lapack(square(input, "expm"), "expm"), name=name)
 
 
-def logm(input: Any, name: str | None = None) -> Tensor:
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     return logarithm(lapack(square(input, "logm"), "logm"), name=name)
 
 
-def sqrtm(input: Any, name: str | None = None) -> Tensor:
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     return root(lapack(square(input, "sqrtm"), "sqrtm"), name=name)
 
 

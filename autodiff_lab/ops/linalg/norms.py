@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.ops.math.arithmetic import sqrt, square
 from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.reductions import reduce_max, reduce_min, reduce_sum
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
+
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
     """Return the axes from the end, in the order that they were given in, which a matrix norm depends on."""
@@ -29,7 +32,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
     return axes_in_order(axis, rank, "norm")
 
 
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None,
+def norm(tensor: TensorLike, ord: str | float = "euclidean", axis: IntsLike | None = None, keepdims: bool | None = None,
          name: str | None = None) -> Tensor:
     x = convert(tensor)
     kind = x._held.dtype.kind
@@ -77,7 +80,8 @@ def _of_matrices(x: Tensor, ord: Any, over: tuple[int, ...], keep: bool) -> Tens
     return largest if keep else squeeze(largest, over)
 
 
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+def normalize(tensor: TensorLike, ord: str | float = "euclidean", axis: IntsLike | None = None,
+              name: str | None = None) -> tuple[Tensor, Tensor]:
     x = convert(tensor)
     length = norm(x, ord, axis, keepdims=True)
     if length.dtype != x.dtype:

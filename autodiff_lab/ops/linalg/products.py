@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import binary
 from autodiff_lab.engine.convert import convert_pair, handed
@@ -15,6 +15,9 @@ from autodiff_lab.kernels.matmul.blas import matmul as multiply
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze
 from autodiff_lab.ops.docs import doc
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 def _flip(ops: Any, x: Any) -> Any:
@@ -78,8 +81,9 @@ matmul_two = binary(
     doc="The kernel-level matrix product; `lab.matmul` and the operator @ are its public forms.")
 
 
-def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
-           adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
+def matmul(a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+           adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
+           output_type: DTypeLike | None = None,
            grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
     if transpose_a is transpose_b is adjoint_a is adjoint_b is False and output_type is None:
         return matmul_two(a, b, name=name)
@@ -114,7 +118,7 @@ matmul.__doc__ = doc(
     example=">>> print(lab.matmul([[1.0, 2.0]], [[3.0], [4.0]]))\nTensor([[11.]], shape=(1, 1), dtype=float32)")
 
 
-def matvec(a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+def matvec(a: TensorLike, b: TensorLike, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
            b_is_sparse: bool = False, name: str | None = None) -> Tensor:
     a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
     if b._held.ndim == 1:

@@ -6,7 +6,7 @@ Adjoints travel conjugated, so that the rules of holomorphic functions are those
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.complex_numbers import is_complex, real, widen
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def conjugated(ops: Any, x: Any) -> Any:
@@ -198,17 +201,17 @@ def lapack(x: Tensor, name: str) -> Tensor:
     return x
 
 
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     x = lapack(square(input, "inv"), "inv")
     return inverse(matrix_transpose(x, conjugate=True) if adjoint else x, name=name)
 
 
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     a, b = _system("solve", matrix, rhs)
     return solve_system(matrix_transpose(a, conjugate=True) if adjoint else a, b, name=name)
 
 
-def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False,
+def triangular_solve(matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False,
                      name: str | None = None) -> Tensor:
     a, b = _system("triangular_solve", matrix, rhs)
     if adjoint:
@@ -227,20 +230,20 @@ def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     return a, b
 
 
-def det(input: Any, name: str | None = None) -> Tensor:
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     return determinant(lapack(square(input, "det"), "det"), name=name)
 
 
-def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def slogdet(input: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     sign, logarithm = sign_and_log(lapack(square(input, "slogdet"), "slogdet"))
     return named((sign, (widen(logarithm) if is_complex(sign) else logarithm)), name)
 
 
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     return cholesky_factor(lapack(square(input, "cholesky"), "cholesky"), name=name)
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     a, b = _system("cholesky_solve", chol, rhs)
     # Of complex factors the conjugate takes part, which no rule of a holomorphic function has; a compiled function
     # has loops for triangular systems.
@@ -249,11 +252,12 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     return solve_by_factor(a, b, name=name)
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     return named(2.0 * reduce_sum(log(real(diag_part(cholesky(matrix)))), axis=-1), name)
 
 
-def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+def lstsq(matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True,
+          name: str | None = None) -> Tensor:
     a, b = convert_pair(solve_system.op, matrix, rhs)  # type: ignore[attr-defined]
     if a._held.ndim < 2 or b._held.ndim < 2 or a._held.shape[-2] != b._held.shape[-2]:
         raise ShapeMismatch(f"lstsq: expected a matrix (*b, m, n) and right-hand sides (*b, m, k), got "

@@ -6,7 +6,7 @@ subdiagonal, where the last element of the first and the first of the last are n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from autodiff_lab.ops.linalg.decompositions import eigh
 from autodiff_lab.ops.linalg.diagonals import diag, diag_part, square
 from autodiff_lab.ops.linalg.solving import lapack
 from autodiff_lab.ops.math.complex_numbers import conj, real
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 FORMATS = ("compact", "sequence", "matrix")
 
@@ -117,7 +120,7 @@ def _like(diagonals: Any, rhs: Any) -> Tensor:
     return convert_pair(solve_three.op, first, rhs)[1]  # type: ignore[attr-defined]
 
 
-def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact",
+def tridiagonal_matmul(diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact",
                        name: str | None = None) -> Tensor:
     b = _like(diagonals, rhs)
     packed = _packed(diagonals, diagonals_format, b, "tridiagonal_matmul")
@@ -132,7 +135,8 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
     return named(total, name)
 
 
-def tridiagonal_solve(diagonals: Any, rhs: Any, diagonals_format: str = "compact", transpose_rhs: bool = False,
+def tridiagonal_solve(diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact",
+                      transpose_rhs: bool = False,
                       conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
                       perturb_singular: bool = False) -> Tensor:
     transpose_rhs, conjugate_rhs, partial_pivoting, perturb_singular = (
@@ -172,8 +176,9 @@ def _selected(w: Tensor, select: str, select_range: Any) -> slice | None:
     return slice(*np.searchsorted(values, [low, high], "right").tolist())
 
 
-def eigh_tridiagonal(alpha: Any, beta: Any, eigvals_only: bool = True, select: str = "a", select_range: Any = None,
-                     tol: Any = None, name: str | None = None) -> Any:
+def eigh_tridiagonal(alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a",
+                     select_range: TensorLike | None = None,
+                     tol: TensorLike | None = None, name: str | None = None) -> Any:
     middle, off = convert(alpha), convert(beta)
     n = middle._held.shape[-1] if middle._held.ndim else 0
     if middle._held.ndim != 1 or off._held.shape != (max(n - 1, 0),):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require
 from autodiff_lab.ops.docs import of_one, of_two
 from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 subtract = binary(
     "subtract", operator.sub,
@@ -356,7 +359,7 @@ floor_quotient = binary(
 Tensor(3.0, shape=(), dtype=float32)"""))
 
 
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Sum of a list of tensors.
 
     Shapes: each (*s) -> (*s).  Dtypes: any number, all the same.  Derivative: 1 for each.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from autodiff_lab.kernels.arrays import contiguous, ranked
 from autodiff_lab.ops.docs import document, of_two
 from autodiff_lab.ops.math.comparison import logical_and, logical_not, logical_or, logical_xor
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 _NONE = "none: gradients stop at integers"
 
@@ -79,12 +82,12 @@ count_bits = general(
 
 
 @structured(by_element=True)
-def invert(x: Any, name: str | None = None) -> Tensor:
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
     return flip(x, name=name)
 
 
 @structured(by_element=True)
-def population_count(x: Any, name: str | None = None) -> Tensor:
+def population_count(x: TensorLike, name: str | None = None) -> Tensor:
     return count_bits(x, name=name)
 
 
@@ -108,7 +111,7 @@ reread = general(
 
 
 @structured(by_element=True)
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     from autodiff_lab.engine.convert import convert
     x, wanted = convert(input), as_dtype(type)
     if "O" in (x._held.dtype.kind, wanted.dtype.kind) or "b" in (x._held.dtype.kind, wanted.dtype.kind):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.nest import slices
@@ -17,6 +17,9 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import add_n, divide, maximum, minimum, multiply, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
+
 
 def _length(squares: Tensor) -> Tensor:
     """Return the square root with a gradient of 0, not nan, at 0."""
@@ -25,7 +28,7 @@ def _length(squares: Tensor) -> Tensor:
     return where(positive, sqrt(safe), squares)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: IntsLike | None = None, name: str | None = None) -> Any:
     if slices(t):
         return named(t.with_values(clip_by_norm(t.values, clip_norm, axes)), name)
     x = floats(t, "clip_by_norm", False)
@@ -33,7 +36,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     return divide(multiply(x, clip_norm), maximum(length, clip_norm), name=name)
 
 
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     x = floats(t, "clip_by_average_norm", False)
     average = _length(reduce_sum(square(x))) / max(x._held.size, 1)
     return multiply(x, minimum(divide(clip_norm, maximum(average, clip_norm)), 1.0), name=name)
@@ -45,14 +48,14 @@ def _tensors(t_list: Any, what: str) -> list[Tensor | None]:
     return [None if t is None else floats(t.values if slices(t) else t, what, False) for t in t_list]
 
 
-def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) -> Tensor:
     there = [t for t in _tensors(t_list, "global_norm") if t is not None]
     if not there:
         return named(convert(0.0), name)
     return sqrt(add_n([reduce_sum(square(t)) for t in there]), name=name)
 
 
-def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
+def clip_by_global_norm(t_list: Sequence[TensorLike | None], clip_norm: TensorLike, use_norm: TensorLike | None = None,
                         name: str | None = None) -> tuple[list[Any], Tensor]:
     tensors = _tensors(t_list, "clip_by_global_norm")
     norm = global_norm(tensors) if use_norm is None else convert(use_norm)
@@ -60,7 +63,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None,
     # 1/norm is 0 where the norm is inf or nan; taking the norm minus itself makes the result nan then, so that an
     # overflow does not pass for an ordinary step.
     scale = multiply(limit, minimum(divide(1.0, norm), divide(1.0, limit))) + (norm - norm)
-    found = [None if t is None else multiply(t, cast(scale, t.dtype)) for t in tensors]
+    found: list[Any] = [None if t is None else multiply(t, cast(scale, t.dtype)) for t in tensors]
     return named(([t.with_values(x) if slices(t) else x for t, x in zip(t_list, found, strict=True)], norm), name)
 
 

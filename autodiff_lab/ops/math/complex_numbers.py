@@ -8,7 +8,7 @@ ops of this file, `abs` and `sign` know that a number has two parts.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from autodiff_lab.kernels.arrays import empty, on_gpu
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 _WIDE = {"float32": "complex64", "float64": "complex128"}
 
@@ -115,7 +118,7 @@ def _wide_enough(value: Any, what: str) -> Tensor:
 
 
 @structured(2, by_element=True)
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     x, y = convert_pair(complex_of.op, real, imag)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype or x.dtype.name not in _WIDE:
         raise DtypeMismatch(f"complex: both parts must be float32 or both float64, got {x.dtype.name} and "
@@ -124,25 +127,25 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
 
 
 @structured(by_element=True)
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input)
     return real_part(x, name=name) if x._held.dtype.kind == "c" else x
 
 
 @structured(by_element=True)
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input)
     return imaginary_part(x, name=name) if x._held.dtype.kind == "c" else zeros_like(x, name=name)
 
 
 @structured(by_element=True)
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     x = convert(x)
     return conj_of(x, name=name) if x._held.dtype.kind == "c" else x
 
 
 @structured(by_element=True)
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     return angle_of(_wide_enough(input, "angle"), name=name)
 
 

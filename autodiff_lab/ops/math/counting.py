@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from autodiff_lab.ops.math.comparison import floor, less, less_equal
 from autodiff_lab.ops.math.reductions import reduce_all
 from autodiff_lab.ops.math.segments import sum_segments
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 def _inverted(x: Any) -> Any:
@@ -64,12 +67,12 @@ def _integers(value: Any, what: str) -> Any:
     return array.astype(np.int64)
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     _integers(x, "invert_permutation")
     return inverse_order(x, name=name)
 
 
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     found, x = convert(targets), convert(predictions)
     if found._held.size and found._held.dtype.kind not in "iu":
         raise not_integers(found.dtype, "in_top_k: targets")
@@ -80,7 +83,8 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 
 
 @structured(2)
-def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32",
+def bincount(arr: TensorLike, weights: TensorLike | None = None, minlength: TensorLike | None = None,
+             maxlength: TensorLike | None = None, dtype: DTypeLike = "int32",
              name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
     numbers = _integers(arr, "bincount")
     if numbers.size and numbers.min() < 0:
@@ -107,8 +111,9 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
     return named(reshape(total[:-1], shape), name)
 
 
-def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None,
-                     dtype: Any = "int32", name: str | None = None) -> Tensor:
+def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: TensorLike | None = None,
+                     weights: TensorLike | None = None,
+                     dtype: DTypeLike = "int32", name: str | None = None) -> Tensor:
     true, guessed = _integers(labels, "confusion_matrix"), _integers(predictions, "confusion_matrix")
     if true.ndim != 1 or true.shape != guessed.shape:
         raise ShapeMismatch(f"confusion_matrix: expected two vectors of one length, got shapes {true.shape} and "
@@ -123,7 +128,8 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, wei
     return named(scatter_nd(tell_made(wrap(both)), cast(heavy, dtype), (count, count)), name)
 
 
-def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
+def histogram_fixed_width_bins(values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100,
+                               dtype: DTypeLike = "int32",
                                name: str | None = None) -> Tensor:
     x = convert(values)
     ends, count = convert(value_range, x), whole(nbins, "histogram_fixed_width: nbins")
@@ -136,7 +142,8 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
     return named(cast(minimum(maximum(place, 0), count - 1), dtype), name)
 
 
-def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32",
+def histogram_fixed_width(values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100,
+                          dtype: DTypeLike = "int32",
                           name: str | None = None) -> Tensor:
     bins = histogram_fixed_width_bins(values, value_range, nbins)
     return named(bincount(bins, minlength=nbins, dtype=dtype), name)
@@ -147,12 +154,12 @@ def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
     return flat[:-1], flat[1:]
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     before, after = _neighbours(x)
     return named(reduce_all(less_equal(before, after)), name)
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     before, after = _neighbours(x)
     return named(reduce_all(less(before, after)), name)
 

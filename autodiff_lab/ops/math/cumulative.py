@@ -6,7 +6,7 @@ sum is a cumulative sum from the other end, and those of the other two are first
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
@@ -17,6 +17,9 @@ from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.scans import reference
 from autodiff_lab.ops.checks import axis_from_end, floats
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 
 def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
@@ -120,7 +123,8 @@ def _numbers(value: Any, what: str) -> Tensor:
     return x
 
 
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumsum(x: TensorLike, axis: IntsLike = 0, exclusive: bool = False, reverse: bool = False,
+           name: str | None = None) -> Tensor:
     try:
         x = _numbers(x, "cumsum")
     except NotOneTensor as met:
@@ -130,14 +134,15 @@ def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False
                     reverse=flag(reverse, "cumsum: reverse"), name=name)
 
 
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumprod(x: TensorLike, axis: IntsLike = 0, exclusive: bool = False, reverse: bool = False,
+            name: str | None = None) -> Tensor:
     x = _numbers(x, "cumprod")
     at = axis_from_end(axis, x._held.ndim, "cumprod")
     return scan_product(x, axis=at, exclusive=flag(exclusive, "cumprod: exclusive"),
                         reverse=flag(reverse, "cumprod: reverse"), name=name)
 
 
-def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False,
+def cumulative_logsumexp(x: TensorLike, axis: IntsLike = 0, exclusive: bool = False, reverse: bool = False,
                          name: str | None = None) -> Tensor:
     from autodiff_lab.ops.array.creation import fill
     from autodiff_lab.ops.array.joining import concat, slice_axis

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from autodiff_lab.ops.math.arithmetic import add_n, checked_quotient, divide, fl
 from autodiff_lab.ops.math.complex_numbers import is_complex
 from autodiff_lab.ops.structured import elementwise, structured
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
+
 _FLOATS = "floating, both the same"
 
 angle_of_point = binary(
@@ -38,7 +42,7 @@ angle_of_point = binary(
     doc="The kernel-level angle; `lab.atan2` is the public function.")
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return angle_of_point(y, x, name=name)
 
 
@@ -100,7 +104,7 @@ next_to = general(
 
 
 @structured(2, by_element=True)
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     x, y = convert_pair(next_to.op, x1, x2)  # type: ignore[attr-defined]
     if x._held.dtype != y._held.dtype or not x.dtype.is_floating:
         raise DtypeMismatch(f"nextafter: expected floating-point tensors of one dtype, got {x.dtype.name} and "
@@ -162,7 +166,8 @@ clip = general(
 
 
 @elementwise
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike,
+                  name: str | None = None) -> Any:
     if slices(t):
         return named(t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max)), name)
     try:
@@ -185,7 +190,7 @@ clip_by_value.__doc__ = doc(
             "Tensor([-1.   0.5  1. ], shape=(3,), dtype=float32)")
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     if slices(x):
         return named(x.with_values(scalar_mul(scalar, x.values)), name)
     try:
@@ -198,15 +203,15 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     return multiply(factor, x, name=name)
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return divide(x, y, name=name)
 
 
-def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return divide(x, y, name=name)
 
 
-def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
+def mod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return floormod(x, y, name=name)
 
 
@@ -225,7 +230,7 @@ for _function, _words, _derivative, _domain, _example in (
     _function.__doc__ = of_two(_words, _derivative, _example, _domain)
 
 
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     if isinstance(coeffs, Tensor) or not isinstance(coeffs, (list, tuple)):
         raise InvalidArgumentError("polyval: coeffs must be a list of coefficients, the one of the highest power "
                                    "first.")
@@ -245,7 +250,8 @@ polyval.__doc__ = doc(
     example=">>> print(lab.math.polyval([1.0, 0.0, -1.0], 3.0))\nTensor(8.0, shape=(), dtype=float32)")
 
 
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
+def accumulate_n(inputs: Sequence[TensorLike], shape: ShapeLike | None = None, tensor_dtype: DTypeLike | None = None,
+                 name: str | None = None) -> Tensor:
     total = add_n([convert(x) for x in listed(inputs, "accumulate_n: inputs")])
     if tensor_dtype is not None and total.dtype != tensor_dtype:
         raise DtypeMismatch(f"accumulate_n: expected dtype {as_dtype(tensor_dtype).name}, got {total.dtype.name}. Try "
@@ -261,7 +267,7 @@ accumulate_n.__doc__ = doc(
     example=">>> print(lab.math.accumulate_n([[1.0, 2.0], [3.0, 4.0]]))\nTensor([4. 6.], shape=(2,), dtype=float32)")
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     x, wanted = convert(value), as_dtype(dtype)
     have = x._held.dtype
     if not (wanted.is_integer or wanted.is_floating) or have.kind in "cOb":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 lgamma = unary(
     "lgamma", special("gammaln"), lambda ops, g, out, x: g * ops.digamma(x),
@@ -165,33 +168,33 @@ def _check(name: str, *tensors: Tensor) -> None:
 
 
 @structured(2, by_element=True)
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return polygamma_of(*_pair(polygamma_of, a, x), name=name)
 
 
 @structured(2, by_element=True)
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     return zeta_of(*_pair(zeta_of, x, q), name=name)
 
 
 @structured(2, by_element=True)
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return igamma_of(*_pair(igamma_of, a, x), name=name)
 
 
 @structured(2, by_element=True)
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return igammac_of(*_pair(igammac_of, a, x), name=name)
 
 
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     first, second = convert_pair(betainc_of.op, a, b)  # type: ignore[attr-defined]
     at = convert(x, first)
     _check("betainc", first, second, at)
     return betainc_of(first, second, at, name=name)
 
 
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     x = convert(x)
     if not x._held.ndim:
         raise InvalidArgumentError("lbeta: expected a tensor of rank 1 or more, got a scalar. Try [a, b].")

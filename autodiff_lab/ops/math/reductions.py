@@ -6,7 +6,7 @@ cotangents with extra leading axes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
 
@@ -142,31 +145,38 @@ def _reduce(op: Any, what: str, x: Any, axis: Any, keepdims: bool, name: str | N
     return op(x, axes=axes, keepdims=keepdims, name=name)
 
 
-def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_sum(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+               name: str | None = None) -> Tensor:
     return _reduce(sum_over, "reduce_sum", input_tensor, axis, keepdims, name)
 
 
-def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_mean(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+                name: str | None = None) -> Tensor:
     return _reduce(mean_over, "reduce_mean", input_tensor, axis, keepdims, name)
 
 
-def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_prod(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+                name: str | None = None) -> Tensor:
     return _reduce(prod_over, "reduce_prod", input_tensor, axis, keepdims, name)
 
 
-def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_max(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+               name: str | None = None) -> Tensor:
     return _reduce(max_over, "reduce_max", input_tensor, axis, keepdims, name)
 
 
-def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_min(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+               name: str | None = None) -> Tensor:
     return _reduce(min_over, "reduce_min", input_tensor, axis, keepdims, name)
 
 
-def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_any(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+               name: str | None = None) -> Tensor:
     return _reduce(any_over, "reduce_any", input_tensor, axis, keepdims, name)
 
 
-def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_all(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+               name: str | None = None) -> Tensor:
     return _reduce(all_over, "reduce_all", input_tensor, axis, keepdims, name)
 
 

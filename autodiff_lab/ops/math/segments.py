@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from autodiff_lab.ops.math.comparison import greater_equal, less
 from autodiff_lab.ops.math.elementary import truncatediv
 from autodiff_lab.ops.math.reductions import reduce_prod
 from autodiff_lab.ops.structured import called, structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int) -> Any:
@@ -187,11 +190,12 @@ def _root_mean(parts: Parts) -> Tensor:
 
 
 class _OfSorted(Protocol):
-    def __call__(self, data: Any, segment_ids: Any, name: str | None = None) -> Tensor: ...
+    def __call__(self, data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor: ...
 
 
 class _OfAny(Protocol):
-    def __call__(self, data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor: ...
+    def __call__(self, data: TensorLike, segment_ids: TensorLike, num_segments: SupportsIndex,
+                 name: str | None = None) -> Tensor: ...
 
 
 def _documented(function: Any, words: str, derivative: str, result: str, shapes: str, more: str) -> Any:
@@ -204,7 +208,7 @@ def _documented(function: Any, words: str, derivative: str, result: str, shapes:
 
 def _of_sorted(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str) -> _OfSorted:
     """Make a public function over segments whose numbers ascend."""
-    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    def function(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
         return named(reduce(_sorted(data, segment_ids, what)), name)
     return _documented(called(what, function), words, derivative, result,
                        "data (n, *s), segment_ids (n) -> (last number + 1, *s)", "[0, 0, 1]")
@@ -213,7 +217,8 @@ def _of_sorted(what: str, reduce: Callable[[Parts], Tensor], words: str, derivat
 def _of_any(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str,
             in_trace: Callable[..., Tensor] | None = None) -> _OfAny:
     """Make a public function over segments in any order; `in_trace` does it where their numbers are not known yet."""
-    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    def function(data: TensorLike, segment_ids: TensorLike, num_segments: SupportsIndex,
+                 name: str | None = None) -> Tensor:
         if in_trace is not None and trace_now() is not None:
             return named(in_trace(data, segment_ids, whole(num_segments, f"{what}: num_segments"), what), name)
         return named(reduce(_unsorted(data, segment_ids, num_segments, what)), name)

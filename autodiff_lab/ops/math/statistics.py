@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.ops.math.comparison import not_equal
 from autodiff_lab.ops.math.complex_numbers import conj, is_complex, real
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import _reduce, _spread, reduce_mean, reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, TensorLike
 
 _FEW = 512
 """Below this number of elements exponentials are NumPy's: choosing another kernel would cost more."""
@@ -78,18 +81,20 @@ logsumexp_over = general(
     doc="The kernel-level log-sum-exp; `lab.reduce_logsumexp` is the public function.")
 
 
-def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False,
+def reduce_euclidean_norm(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
                           name: str | None = None) -> Tensor:
     x = floats(input_tensor, "reduce_euclidean_norm")
     return _reduce(norm_over, "reduce_euclidean_norm", x, axis, keepdims, name)
 
 
-def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_logsumexp(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+                     name: str | None = None) -> Tensor:
     x = floats(input_tensor, "reduce_logsumexp", False)
     return _reduce(logsumexp_over, "reduce_logsumexp", x, axis, keepdims, name)
 
 
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_variance(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+                    name: str | None = None) -> Tensor:
     try:
         x = floats(input_tensor, "reduce_variance")
     except NotOneTensor as met:
@@ -101,7 +106,8 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
     return named(reduce_mean(squared, axis, keepdims), name)
 
 
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_std(input_tensor: TensorLike, axis: IntsLike | None = None, keepdims: bool = False,
+               name: str | None = None) -> Tensor:
     try:
         x = floats(input_tensor, "reduce_std")
     except NotOneTensor as met:
@@ -111,20 +117,20 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return sqrt(reduce_variance(x, axis, keepdims), name=name)
 
 
-def count_nonzero(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = "int64",
+def count_nonzero(input: TensorLike, axis: IntsLike | None = None, keepdims: bool = False, dtype: DTypeLike = "int64",
                   name: str | None = None) -> Tensor:
     x = convert(input)
     there = x if x._held.dtype.kind == "b" else not_equal(x, b"" if x._held.dtype.kind == "O" else 0)
     return named(cast(reduce_sum(cast(there, "int64"), axis, keepdims), dtype), name)
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     x = convert(value)
     return named(cast(reduce_mean(cast(not_equal(x, 0), "float32")) * -1.0 + 1.0, "float32"), name)
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
-                 dim: Any = None) -> Tensor:
+def l2_normalize(x: TensorLike, axis: IntsLike | None = None, epsilon: float = 1e-12, name: str | None = None,
+                 dim: IntsLike | None = None) -> Tensor:
     axis = dim if axis is None else axis  # its name in TensorFlow 1
     x = floats(x, "l2_normalize")
     if is_half(x._held.dtype):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from autodiff_lab.kernels.softmax import reference
 from autodiff_lab.ops.checks import axis_from_end
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.arithmetic import zero_rule
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 positive = unary(
     "positive", lambda x: (x > 0).astype(x.dtype), zero_rule,
@@ -150,14 +153,14 @@ def _along(op: Any, name: str, logits: Any, axis: int) -> Tensor:
     return op(x, axis=axis_from_end(axis, x._held.ndim, name))
 
 
-def softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def softmax(logits: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     try:
         return named(_along(softmax_along, "softmax", logits, axis), name)
     except NotOneTensor as met:
         return named(handed(met, softmax, (logits,), axis=axis), name)
 
 
-def log_softmax(logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def log_softmax(logits: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     return named(_along(log_softmax_along, "log_softmax", logits, axis), name)
 
 

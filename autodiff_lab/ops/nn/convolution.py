@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
@@ -16,6 +16,9 @@ from autodiff_lab.kernels.convolution import reference as kernel
 from autodiff_lab.ops.array.joining import concat, split
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, PaddingLike, ShapeLike, TensorLike
 
 Sizes = tuple[int, ...]
 Settled = tuple[Sizes, kernel.Padding, Sizes, bool]
@@ -155,20 +158,23 @@ def convolved(name: str, rank: int, input: Any, filters: Any, strides: Any, padd
     return convolve(x, w, **_settings(steps, around, holes))
 
 
-def conv1d(input: Any, filters: Any, stride: Any = 1, padding: Any = "VALID", data_format: str | None = "NWC",
-           dilations: Any = 1, name: str | None = None) -> Tensor:
+def conv1d(input: TensorLike, filters: TensorLike, stride: IntsLike = 1, padding: PaddingLike = "VALID",
+           data_format: str | None = "NWC",
+           dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     return named(convolved("conv1d", 1, input, filters, stride, padding, dilations), name)
 
 
-def conv2d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NHWC",
-           dilations: Any = 1, name: str | None = None) -> Tensor:
+def conv2d(input: TensorLike, filters: TensorLike, strides: IntsLike = 1, padding: PaddingLike = "VALID",
+           data_format: str | None = "NHWC",
+           dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     return named(convolved("conv2d", 2, input, filters, strides, padding, dilations), name)
 
 
-def conv3d(input: Any, filters: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = "NDHWC",
-           dilations: Any = 1, name: str | None = None) -> Tensor:
+def conv3d(input: TensorLike, filters: TensorLike, strides: IntsLike = 1, padding: PaddingLike = "VALID",
+           data_format: str | None = "NDHWC",
+           dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     return named(convolved("conv3d", 3, input, filters, strides, padding, dilations), name)
 
@@ -197,20 +203,23 @@ def transposed(name: str, rank: int, input: Any, filters: Any, output_shape: Any
     return convolve_input(g, w, shape=shape, **_settings(steps, around, holes))
 
 
-def conv1d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-                     data_format: str | None = "NWC", dilations: Any = 1, name: str | None = None) -> Tensor:
+def conv1d_transpose(input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: IntsLike,
+                     padding: PaddingLike = "SAME",
+                     data_format: str | None = "NWC", dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     return named(transposed("conv1d_transpose", 1, input, filters, output_shape, strides, padding, dilations), name)
 
 
-def conv2d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-                     data_format: str | None = "NHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
+def conv2d_transpose(input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: IntsLike,
+                     padding: PaddingLike = "SAME",
+                     data_format: str | None = "NHWC", dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     return named(transposed("conv2d_transpose", 2, input, filters, output_shape, strides, padding, dilations), name)
 
 
-def conv3d_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-                     data_format: str | None = "NDHWC", dilations: Any = 1, name: str | None = None) -> Tensor:
+def conv3d_transpose(input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: IntsLike,
+                     padding: PaddingLike = "SAME",
+                     data_format: str | None = "NDHWC", dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     return named(transposed("conv3d_transpose", 3, input, filters, output_shape, strides, padding, dilations), name)
 
@@ -242,27 +251,32 @@ def _rank_of(name: str, filters: Any) -> int:
     return rank
 
 
-def convolution(input: Any, filters: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
-                dilations: Any = None, name: str | None = None) -> Tensor:
+def convolution(input: TensorLike, filters: TensorLike, strides: IntsLike | None = None,
+                padding: PaddingLike = "VALID", data_format: str | None = None,
+                dilations: IntsLike | None = None, name: str | None = None) -> Tensor:
     layout(data_format)
     strides, dilations = 1 if strides is None else strides, 1 if dilations is None else dilations
     rank = _rank_of("convolution", filters)
     return named(convolved("convolution", rank, input, filters, strides, padding, dilations), name)
 
 
-def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME",
-                   data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
+def conv_transpose(input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: IntsLike,
+                   padding: PaddingLike = "SAME",
+                   data_format: str | None = None, dilations: IntsLike | None = None,
+                   name: str | None = None) -> Tensor:
     layout(data_format)
     rank, dilations = _rank_of("conv_transpose", filters), 1 if dilations is None else dilations
     made = transposed("conv_transpose", rank, input, filters, output_shape, strides, padding, dilations)
     return named(made, name)
 
 
-def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any, name: str | None = None) -> Tensor:
+def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: PaddingLike,
+                  name: str | None = None) -> Tensor:
     return named(convolved("atrous_conv2d", 2, value, filters, 1, padding, rate), name)
 
 
-def atrous_conv2d_transpose(value: Any, filters: Any, output_shape: Any, rate: int, padding: Any,
+def atrous_conv2d_transpose(value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: int,
+                            padding: PaddingLike,
                             name: str | None = None) -> Tensor:
     return named(transposed("atrous_conv2d_transpose", 2, value, filters, output_shape, 1, padding, rate), name)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.ops.docs import doc, document
 from autodiff_lab.ops.math.complex_numbers import imag, real
 from autodiff_lab.ops.math.exponential import exp, log
 from autodiff_lab.ops.nn.activations import _softplus, softplus
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 sigmoid_cross_entropy = binary(
     "sigmoid_cross_entropy", lambda x, z: _softplus(x) - x * z,
@@ -57,19 +60,22 @@ def pair(name: str, labels: Any, logits: Any, what: tuple[str, str] = ("labels",
     return z, x
 
 
-def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(labels: TensorLike | None = None, logits: TensorLike | None = None,
+                                      name: str | None = None) -> Tensor:
     z, x = pair("sigmoid_cross_entropy_with_logits", labels, logits)
     return sigmoid_cross_entropy(x, z, name=name)
 
 
-def weighted_cross_entropy_with_logits(labels: Any = None, logits: Any = None, pos_weight: Any = None,
+def weighted_cross_entropy_with_logits(labels: TensorLike | None = None, logits: TensorLike | None = None,
+                                       pos_weight: TensorLike | None = None,
                                        name: str | None = None) -> Tensor:
     z, x = pair("weighted_cross_entropy_with_logits", labels, logits)
     weight = 1 + (convert(1.0 if pos_weight is None else pos_weight, x) - 1) * z
     return named((1 - z) * x + weight * softplus(-x), name)
 
 
-def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
+def log_poisson_loss(targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False,
+                     name: str | None = None) -> Tensor:
     z, c = pair("log_poisson_loss", targets, log_input, ("targets", "log_input"))
     loss = exp(c) - c * z
     if not compute_full_loss:
@@ -80,7 +86,7 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
     return named(loss + where(large, stirling, 0.0), name)
 
 
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     x = convert(t)
     if x._held.dtype not in DIFFERENTIABLE:
         raise wrong_dtype(REGISTRY["l2_loss"], (x,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
@@ -16,6 +16,9 @@ from autodiff_lab.kernels.convolution.reference import fits, out_sizes
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import conv2d, layout, paddings, sizes, too_large
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, PaddingLike, TensorLike
 
 
 def _products(x: Any, w: Any, shape: Any = None, **how: Any) -> float:
@@ -59,8 +62,9 @@ depthwise_filter = general(
     doc="The gradient of a depthwise convolution with respect to its filters; the rule of `depthwise` uses it.")
 
 
-def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "VALID", data_format: str | None = None,
-                     dilations: Any = 1, name: str | None = None) -> Tensor:
+def depthwise_conv2d(input: TensorLike, filter: TensorLike, strides: IntsLike = 1, padding: PaddingLike = "VALID",
+                     data_format: str | None = None,
+                     dilations: IntsLike = 1, name: str | None = None) -> Tensor:
     layout(data_format)
     x, w = convert_pair(REGISTRY["depthwise"], input, filter)
     if x._held.dtype != w._held.dtype:
@@ -76,8 +80,9 @@ def depthwise_conv2d(input: Any, filter: Any, strides: Any = 1, padding: Any = "
     return convolve_depthwise(x, w, strides=steps, padding=around, dilations=holes, name=name)
 
 
-def separable_conv2d(input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any = 1,
-                     padding: Any = "VALID", data_format: str | None = None, dilations: Any = 1,
+def separable_conv2d(input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike,
+                     strides: IntsLike = 1,
+                     padding: PaddingLike = "VALID", data_format: str | None = None, dilations: IntsLike = 1,
                      name: str | None = None) -> Tensor:
     point = convert(pointwise_filter)
     if point._held.ndim != 4 or point._held.shape[:2] != (1, 1):

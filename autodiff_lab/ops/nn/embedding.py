@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import maximum, sqrt, square
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.structured import structured
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def _whole_table(params: Any, name: str) -> Tensor:
@@ -45,14 +48,16 @@ def _clipped(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
 
 
 @structured(2)
-def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: str | None = None) -> Tensor:
+def embedding_lookup(params: TensorLike, ids: TensorLike, max_norm: float | None = None,
+                     name: str | None = None) -> Tensor:
     table, numbers = _whole_table(params, "embedding_lookup"), _ids(ids, "embedding_lookup")
     rows = gather(table, numbers)
     rows = rows if max_norm is None else _clipped(floats(rows, "embedding_lookup"), numbers._held.ndim, max_norm)
     return named(rows, name)
 
 
-def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any = None, combiner: str | None = None,
+def embedding_lookup_sparse(params: TensorLike, sp_ids: Any, sp_weights: Any | None = None,
+                            combiner: str | None = None,
                             max_norm: float | None = None, name: str | None = None,
                             allow_fast_lookup: bool = False) -> Tensor:
     what = "embedding_lookup_sparse"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
@@ -12,6 +12,9 @@ from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.softmax import reference
 from autodiff_lab.ops.checks import floats
 from autodiff_lab.ops.docs import document
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 def _rows(g: Any, logits: Any, *rest: Any) -> int:
@@ -106,7 +109,8 @@ def _logits(value: Any, name: str) -> Tensor:
     return x
 
 
-def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, axis: int = -1,
+                                      name: str | None = None) -> Tensor:
     x = _logits(logits, "softmax_cross_entropy_with_logits")
     t = convert(labels, x)
     if axis not in (-1, x._held.ndim - 1):
@@ -122,7 +126,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     return cross_entropy_rows(x, t, name=name)
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
     x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     t = convert(labels)
     if t._held.dtype.kind not in "iu":
@@ -134,7 +138,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     return cross_entropy_of_numbers(x, t, name=name)
 
 
-def softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Tensor:
+def softmax_cross_entropy(logits: TensorLike, labels: TensorLike, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.math.reductions import reduce_mean
     t = convert(labels)
     numbered = t._held.dtype.kind in "iu"

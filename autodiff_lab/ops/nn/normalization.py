@@ -8,7 +8,7 @@ negative and sorted.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
@@ -28,6 +28,9 @@ from autodiff_lab.ops.math.arithmetic import pow, square
 from autodiff_lab.ops.math.elementary import squared_difference
 from autodiff_lab.ops.math.exponential import rsqrt
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 Axes = tuple[int, ...]
 
@@ -158,7 +161,8 @@ def normalized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = None,
     return result if offset is None else result + offset
 
 
-def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
+def moments(x: TensorLike, axes: IntsLike, shift: TensorLike | None = None, keepdims: bool = False,
+            name: str | None = None,
             ) -> tuple[Tensor, Tensor]:
     x = floats(x, "moments")
     over = axes_from_end(axes, x._held.ndim, "moments")
@@ -173,7 +177,8 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
     return named((mean if keepdims or not over else squeeze(mean, over), variance), name)
 
 
-def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None,
+def weighted_moments(x: TensorLike, axes: IntsLike, frequency_weights: TensorLike, keepdims: bool = False,
+                     name: str | None = None,
                      ) -> tuple[Tensor, Tensor]:
     x = floats(x, "weighted_moments")
     over = axes_from_end(axes, x._held.ndim, "weighted_moments")
@@ -189,7 +194,8 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
     return named((mean, variance) if keepdims or not over else (squeeze(mean, over), squeeze(variance, over)), name)
 
 
-def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None,
+def sufficient_statistics(x: TensorLike, axes: IntsLike, shift: TensorLike | None = None, keepdims: bool = False,
+                          name: str | None = None,
                           ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     x = floats(x, "sufficient_statistics")
     over = axes_from_end(axes, x._held.ndim, "sufficient_statistics")
@@ -199,7 +205,8 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
     return named((wrap(x._held.dtype.type(count)), total, squares, None if shift is None else convert(shift, x)), name)
 
 
-def normalize_moments(counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None,
+def normalize_moments(counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None,
+                      name: str | None = None,
                       ) -> tuple[Tensor, Tensor]:
     total = floats(mean_ss, "normalize_moments")
     count = convert(counts, total)
@@ -208,8 +215,8 @@ def normalize_moments(counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, n
     return named((shifted if shift is None else shifted + convert(shift, total), variance), name)
 
 
-def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: float,
-                        name: str | None = None) -> Tensor:
+def batch_normalization(x: TensorLike, mean: TensorLike, variance: TensorLike, offset: TensorLike | None,
+                        scale: TensorLike | None, variance_epsilon: float, name: str | None = None) -> Tensor:
     x = floats(x, "batch_normalization")
     factor = rsqrt(convert(variance, x) + variance_epsilon)
     if scale is not None:
@@ -218,7 +225,7 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
     return named(result if offset is None else result + convert(offset, x), name)
 
 
-def local_response_normalization(input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
+def local_response_normalization(input: TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
                                  beta: float = 0.5, name: str | None = None) -> Tensor:
     x = floats(input, "local_response_normalization")
     if x._held.ndim != 4:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, as_dtype
 from autodiff_lab.engine.failure import wrong_dtype
+from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
 from autodiff_lab.kernels.base.choose import chosen
@@ -21,6 +22,9 @@ from autodiff_lab.ops.checks import one_of
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.nn.convolution import layout, paddings, sizes
 from autodiff_lab.ops.structured import called
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, IntsLike, PaddingLike, TensorLike
 
 
 def _work(x: Any, *rest: Any, **how: Any) -> float:
@@ -100,7 +104,8 @@ def _pool(op: Any, name: str, rank: int | None, value: Any, ksize: Any, strides:
 
 
 class _Pooling(Protocol):
-    def __call__(self, input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID",
+    def __call__(self, input: TensorLike, ksize: IntsLike, strides: IntsLike | None = None,
+                 padding: PaddingLike = "VALID",
                  data_format: str | None = None, name: str | None = None) -> Tensor: ...
 
 
@@ -109,7 +114,8 @@ def _pooling(what: str, rank: int | None = None) -> _Pooling:
     largest = what.startswith("max")
     op = max_pool_windows if largest else average_pool_windows
 
-    def function(input: Any, ksize: Any, strides: Any = None, padding: Any = "VALID", data_format: str | None = None,
+    def function(input: TensorLike, ksize: IntsLike, strides: IntsLike | None = None, padding: PaddingLike = "VALID",
+                 data_format: str | None = None,
                  name: str | None = None) -> Tensor:
         return named(_pool(op, what, rank, input, ksize, strides, padding, data_format), name)
 
@@ -127,18 +133,20 @@ max_pool1d, max_pool2d, max_pool3d = (_pooling(f"max_pool{rank}d", rank) for ran
 avg_pool1d, avg_pool2d, avg_pool3d = (_pooling(f"avg_pool{rank}d", rank) for rank in (1, 2, 3))
 
 
-def pool(input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: Any = "VALID",
-         data_format: str | None = None, dilations: Any = None, name: str | None = None) -> Tensor:
+def pool(input: TensorLike, window_shape: IntsLike, pooling_type: str, strides: IntsLike | None = None,
+         padding: PaddingLike = "VALID",
+         data_format: str | None = None, dilations: IntsLike | None = None, name: str | None = None) -> Tensor:
     one_of(str(pooling_type).upper(), ("MAX", "AVG"), "pool: pooling_type")
-    if dilations is not None and set(np.ravel(dilations).tolist()) != {1}:
+    if dilations is not None and set(as_integers(dilations, "pool: dilations")) != {1}:
         raise UnimplementedError(f"pool: dilations are not supported, got {dilations}.")
     op = max_pool_windows if pooling_type.upper() == "MAX" else average_pool_windows
     strides = 1 if strides is None else strides
     return named(_pool(op, "pool", None, input, window_shape, strides, padding, data_format), name)
 
 
-def max_pool_with_argmax(input: Any, ksize: Any, strides: Any, padding: Any = "VALID", data_format: str | None = "NHWC",
-                         output_dtype: Any = "int64", include_batch_in_index: bool = False,
+def max_pool_with_argmax(input: TensorLike, ksize: IntsLike, strides: IntsLike, padding: PaddingLike = "VALID",
+                         data_format: str | None = "NHWC",
+                         output_dtype: DTypeLike = "int64", include_batch_in_index: bool = False,
                          name: str | None = None) -> tuple[Tensor, Tensor]:
     x, wanted = convert(input), as_dtype(output_dtype)
     if not wanted.is_integer:

@@ -7,7 +7,7 @@ the gradient of its positive side.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.nn.activations import relu
 from autodiff_lab.ops.structured import elementwise
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 # Klambauer et al. 2017, "Self-Normalizing Neural Networks": the fixed point of mean 0 and variance 1.
 SELU_SCALE = 1.0507009873554805
@@ -131,7 +134,7 @@ leaky = general(
 
 
 @elementwise
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     try:
         x = convert(features)
     except NotOneTensor as met:
@@ -144,7 +147,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Te
     return leaky(x, alpha=float(alpha), name=name)
 
 
-def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
+def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     x = convert(features)
     if x._held.ndim == 0:
         raise InvalidArgumentError("crelu: expected a tensor of rank 1 or more, got a scalar. Try lab.reshape(x, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.docs import doc, of_one
 from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.nn.activations import _sigmoid, _softplus, sigmoid
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE = math.sqrt(2 / math.pi)
@@ -88,7 +91,7 @@ gelu_tanh = unary(
     doc="The kernel-level approximate gelu; `lab.nn.gelu(x, approximate=True)` is the public function.")
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     return named((gelu_tanh if approximate else gelu_exact)(features), name)
 
 
@@ -111,7 +114,7 @@ silu_of_one = unary(
     doc="The kernel-level silu, x·σ(x); `lab.nn.silu` is the public function.")
 
 
-def silu(features: Any, beta: Any = 1.0, name: str | None = None) -> Tensor:
+def silu(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None) -> Tensor:
     if isinstance(beta, (int, float)) and beta == 1:
         return silu_of_one(features, name=name)
     x = convert(features)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -20,8 +21,11 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.nn.convolution import layout
 from autodiff_lab.ops.structured import structured
 
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+
+def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     x = convert(value)
     b = convert(bias, x)
     if data_format is not None and not str(data_format).startswith("N"):
@@ -36,7 +40,8 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 
 @structured()
-def dropout(x: Any, rate: float, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+def dropout(x: TensorLike, rate: float, noise_shape: Sequence[SupportsIndex | None] | None = None,
+            seed: int | None = None, name: str | None = None) -> Tensor:
     from autodiff_lab.ops.random_drawing import uniform_noise  # random numbers live beside their ops
     from autodiff_lab.ops.random_state import drawn
     x = floats(x, "dropout")
@@ -79,7 +84,8 @@ def _image(value: Any, block_size: Any, data_format: str | None, name: str) -> t
     return x, block
 
 
-def space_to_depth(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
+def space_to_depth(input: TensorLike, block_size: int, data_format: str | None = "NHWC",
+                   name: str | None = None) -> Tensor:
     x, block = _image(input, block_size, data_format, "space_to_depth")
     n, h, w, c = x._held.shape
     if h % block or w % block:
@@ -88,7 +94,8 @@ def space_to_depth(input: Any, block_size: int, data_format: str | None = "NHWC"
     return named(reshape(transpose(parts, (0, 1, 3, 2, 4, 5)), (n, h // block, w // block, block * block * c)), name)
 
 
-def depth_to_space(input: Any, block_size: int, data_format: str | None = "NHWC", name: str | None = None) -> Tensor:
+def depth_to_space(input: TensorLike, block_size: int, data_format: str | None = "NHWC",
+                   name: str | None = None) -> Tensor:
     x, block = _image(input, block_size, data_format, "depth_to_space")
     n, h, w, c = x._held.shape
     if c % (block * block):
