@@ -47,3 +47,12 @@ def test_the_search_finds_what_it_looks_for_and_nothing_else() -> None:
 
 def test_the_search_reads_this_very_project() -> None:
     assert ROOT / "pyproject.toml" in project_files()
+
+
+def test_nothing_else_lies_at_the_top_of_the_tree() -> None:
+    """An example that writes a file, run from here, would leave it behind."""
+    expected = {
+        ".ci", ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile",
+        "README.md", "autodiff_lab", "constraints.txt", "docs", "notebooks", "pyproject.toml", "tests",
+    }  # fmt: skip
+    assert {path.relative_to(ROOT).parts[0] for path in project_files()} == expected
