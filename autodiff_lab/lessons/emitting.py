@@ -79,7 +79,7 @@ class _Listening(Emitter):
 def _filled(value: Any) -> Any:
     """Return a value that is not a blank."""
     if is_blank(value):
-        raise TypeError("an ellipsis is no value")
+        raise TypeError("an ellipsis is not a value")
     return value
 
 

@@ -53,12 +53,12 @@ class Late(NamedTuple):
 
 
 _CURE = {
-    "bool": "Try lab.where or lab.maximum in place of the branch.",
+    "bool": "Try lab.where or lab.maximum instead of the branch.",
     "float": "Try to keep it a tensor.",
     "int": "Try to keep it a tensor.",
     "index": "Try lab.gather for a computed position.",
-    "numpy": "Try the function of lab in place of NumPy's.",
-    "__array__": "Try the function of lab in place of NumPy's.",
+    "numpy": "Try the function of lab instead of NumPy's.",
+    "__array__": "Try the function of lab instead of NumPy's.",
 }
 _LARGE_BYTES = 1 << 14
 _LONG = (np.ndarray, DeviceArray)

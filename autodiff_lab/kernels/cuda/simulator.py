@@ -276,7 +276,7 @@ def _check_barrier(function: Callable[..., None], threads: list[_Thread]) -> Non
         lines = ", ".join("its end" if line is None else f"line {line}" for line in sorted(places, key=str))
         raise InvalidArgumentError(
             f"{function.__name__}: threads of one block wait at different places ({lines}). Every thread must reach "
-            "each cuda.syncthreads(): try a condition around what they do between barriers, in place of a return."
+            "each cuda.syncthreads(): try a condition around what they do between barriers, instead of a return."
         )
 
 

@@ -1,4 +1,4 @@
-"""Slices by numbers in place of brackets, and tensors dealt out to parts and laid together again."""
+"""Slices by numbers instead of brackets, and tensors dealt out to parts and laid together again."""
 
 from __future__ import annotations
 

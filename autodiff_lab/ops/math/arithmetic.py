@@ -39,7 +39,7 @@ Tensor([3. 5.], shape=(2,), dtype=float32)"""))
 
 
 def _product_by_columns(position: int) -> Any:
-    """Return what a sweep over arrays calls in place of a rule of `multiply`."""
+    """Return what a sweep over arrays calls instead of a rule of `multiply`."""
     return lambda ops, g, out, *inputs: product(g, inputs[1 - position])
 
 

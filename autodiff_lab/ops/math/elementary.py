@@ -288,7 +288,7 @@ def _inside(bound: Any, wanted: np.dtype[Any], have: np.dtype[Any]) -> Any:
 
 
 saturate_cast.__doc__ = doc(
-    "The same numbers in another dtype, its lowest or highest number in place of those beyond.",
+    "The same numbers in another dtype, with its lowest or highest number instead of those beyond.",
     shapes="value (*s) -> (*s)", dtypes="any real number to any",
     derivative="1 between floats, 0 beyond the range; gradients stop at integers", raises=("dtypes", "convert"),
     example=">>> print(lab.saturate_cast([-5.0, 300.0], lab.uint8))\nTensor([  0 255], shape=(2,), dtype=uint8)")
