@@ -24,6 +24,12 @@ from tests.tree import ROOT
 IMAGES = ROOT / "docs" / "images"
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the examples in a folder of their own: they write files."""
+    monkeypatch.chdir(tmp_path)
+
+
 def made_by_the_readme(wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Run the README's examples until one has made what is wanted; the names they made."""
     readme = ROOT / "README.md"
