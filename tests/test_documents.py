@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab.kernels.base.choose import CHOSEN
 from tests.amputation import marked
 from tests.tree import ROOT, project_files, shown
@@ -85,6 +86,7 @@ WITH_EXAMPLES = [path for path in DOCUMENTS if examples(path.read_text(encoding=
 @pytest.mark.parametrize("path", marked(WITH_EXAMPLES, lambda path: shown(path) in USES_HIDDEN), ids=shown)
 def test_every_example_of_a_document_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # an example may write a file
+    lab.keras.utils.clear_session()  # other tests of this process made layers, too, which count their names
     names: dict[str, object] = {"__name__": "__main__"}
     for example in examples(path.read_text(encoding="utf-8")):
         if example.reason is None:
