@@ -21,6 +21,8 @@ from autodiff_lab.draw.values import clipped
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
 
+_Structure = tuple[object, ...]
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -80,27 +82,29 @@ def views(recording: Recording, timeline: Timeline, time_limit: float = SECONDS)
         CPU seconds for the layout of all small views together, and for each large one.
     """
     paths = ["", *timeline.scopes.members]
-    graphs = _alike([graph(recording, path, timeline=timeline) for path in paths])
+    drawn = [graph(recording, path, timeline=timeline) for path in paths]
+    structures = [_structure(one) for one in drawn]
+    graphs = _alike(drawn, structures)
     return {
         path: Picture(drawn, None, str(found)) if isinstance(found, LayoutFailed) else Picture(drawn, found)
-        for path, drawn, found in zip(paths, graphs, _arranged(graphs, time_limit), strict=True)
+        for path, drawn, found in zip(paths, graphs, _arranged(graphs, structures, time_limit), strict=True)
     }
 
 
-def _structure(drawn: Graph) -> tuple[object, ...]:
+def _structure(drawn: Graph) -> _Structure:
     """Return what two graphs have in common that look the same but for their texts."""
     place = {node.key: at for at, node in enumerate(drawn.nodes)}
     edges = tuple((place[edge.source], place[edge.target], edge.kind) for edge in drawn.edges)
     return tuple((node.kind, bool(node.members)) for node in drawn.nodes), edges
 
 
-def _alike(graphs: Sequence[Graph]) -> list[Graph]:
+def _alike(graphs: Sequence[Graph], structures: Sequence[_Structure]) -> list[Graph]:
     """Return the graphs with equal sizes where they look the same: the iterations of a loop do not jump."""
-    groups: defaultdict[tuple[object, ...], list[Graph]] = defaultdict(list)
-    for drawn in graphs:
-        groups[_structure(drawn)].append(drawn)
+    groups: defaultdict[_Structure, list[Graph]] = defaultdict(list)
+    for drawn, own in zip(graphs, structures, strict=True):
+        groups[own].append(drawn)
     sizes = {structure: _largest(group) for structure, group in groups.items()}
-    return [_resized(drawn, sizes[_structure(drawn)]) for drawn in graphs]
+    return [_resized(drawn, sizes[own]) for drawn, own in zip(graphs, structures, strict=True)]
 
 
 def _largest(graphs: Sequence[Graph]) -> list[tuple[float, float]]:
@@ -114,9 +118,10 @@ def _resized(drawn: Graph, sizes: Sequence[tuple[float, float]]) -> Graph:
     return replace(drawn, nodes=tuple(replace(n, width=width, height=height) for n, (width, height) in pairs))
 
 
-def _arranged(graphs: Sequence[Graph], time_limit: float) -> list[Layout | LayoutFailed]:
+def _arranged(
+    graphs: Sequence[Graph], structures: Sequence[_Structure], time_limit: float
+) -> list[Layout | LayoutFailed]:
     """Return the layouts of graphs, one for all that look the same."""
-    structures = [_structure(drawn) for drawn in graphs]
     first = dict(zip(reversed(structures), reversed(graphs), strict=True))
     found = dict(zip(first, arrangements(list(first.values()), time_limit), strict=True))
     return [_moved_to(drawn, first[own], found[own]) for drawn, own in zip(graphs, structures, strict=True)]

@@ -34,7 +34,7 @@ from autodiff_lab.events import (
     tell_listeners,
 )
 
-_NOBODY = frozenset[int]()
+_NOTHING = frozenset[int]()
 
 
 class GradientTape(Differentiating):
@@ -153,7 +153,7 @@ class GradientTape(Differentiating):
                 warn_if_integer(source._held.dtype)
             elif isinstance(source, Tensor):
                 warn_if_integer(source._held.dtype)
-                if source._held.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
+                if source._held.dtype in DIFFERENTIABLE and self.tracked is not _NOTHING:
                     self.tracked.add(source._id)
             else:
                 raise ConversionError(
@@ -173,7 +173,7 @@ class GradientTape(Differentiating):
         self.reads[variable] = tensor
         if (self._automatic and variable.trainable) or variable in self._watched:
             self._watched.setdefault(variable, []).append(tensor._id)
-            if tensor._held.dtype in DIFFERENTIABLE and self.tracked is not _NOBODY:
+            if tensor._held.dtype in DIFFERENTIABLE and self.tracked is not _NOTHING:
                 self.tracked.add(tensor._id)
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -204,7 +204,7 @@ class GradientTape(Differentiating):
     def _spend(self) -> None:
         self._used_at = place_now()
         self._was_watched = [weakref.ref(v) for v in self._watched]
-        self._entries, self.tracked = None, _NOBODY
+        self._entries, self.tracked = None, _NOTHING
         self.append = _forget
         self.reads, self._watched = {}, {}
 
@@ -217,7 +217,7 @@ class _ReadsOnly:
     """A tape that does not record: variables that are read stay listed, ops are not heard."""
 
     listens = hears_all = lean = traces = False
-    tracked = _NOBODY
+    tracked = _NOTHING
 
     def __init__(self, tape: GradientTape) -> None:
         self.tape, self.reads, self.note_read, self.note = tape, tape.reads, tape.note_read, tape.note

@@ -172,3 +172,9 @@ def argument(value: Any, dtype: np.dtype[Any], floats: bool) -> Any:
         held = any(hasattr(item, "__array__") for item in value)
         return type(value)([argument(item, dtype, floats) for item in value]) if held else value
     return fitted(entered(value, dtype), dtype, floats) if hasattr(value, "__array__") else value
+
+
+def check_rank(x: Any, rank: int, name: str) -> None:
+    """Raise ShapeMismatch unless an input has a batch, `rank` axes, and channels."""
+    if x.ndim != rank + 2:
+        raise ShapeMismatch(f"{name}: expected an input (b, *{rank} axes, c), got shape {tuple(x.shape)}.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from autodiff_lab.engine.devices import following
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.layers.calling import channels_last
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.layers.calling import channels_last, check_rank
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.nn.spatial import dropout
@@ -28,10 +28,6 @@ def _noise(x: Any, mean: float, stddev: float, seed: int | None) -> Tensor:
     """Draw normally distributed numbers in the shape and dtype of a tensor, where it is."""
     with following(x):
         return normal(x.shape, mean, stddev, x.dtype, seed)
-
-
-if TYPE_CHECKING:
-    from autodiff_lab.engine.tensor import Tensor
 
 
 class Dropout(Layer):
@@ -76,8 +72,7 @@ class _SpatialDropout(Layer):
         self.rate, self.seed = _checked(self, rate), seed
 
     def call(self, x: Any, training: bool = False) -> Any:
-        if x.ndim != self.rank + 2:
-            raise ShapeMismatch(f"{self.name}: expected an input (b, *{self.rank} axes, c), got {tuple(x.shape)}.")
+        check_rank(x, self.rank, self.name)
         if not training or not self.rate:
             return x
         return dropout(x, self.rate, (x.shape[0], *(1,) * self.rank, x.shape[-1]), self.seed)

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
-from autodiff_lab.layers.calling import channels_last
+from autodiff_lab.layers.calling import channels_last, check_rank
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
@@ -27,11 +27,6 @@ def _pairs(value: Any, rank: int, name: str) -> Pairs:
     return tuple((int(low), int(high)) for low, high in found)
 
 
-def _check_rank(x: Any, rank: int, name: str) -> None:
-    if x.ndim != rank + 2:
-        raise ShapeMismatch(f"{name}: expected an input (b, *{rank} axes, c), got shape {tuple(x.shape)}.")
-
-
 class _Padding(Layer):
     several = False
     rank = 0
@@ -43,7 +38,7 @@ class _Padding(Layer):
         self.padding = _pairs(padding, self.rank, type(self).__name__)
 
     def call(self, x: Any) -> Tensor:
-        _check_rank(x, self.rank, self.name)
+        check_rank(x, self.rank, self.name)
         for axis, (before, after) in enumerate(self.padding):
             x = pad_axis(x, axis=axis - self.rank - 1, before=before, after=after)
         return x
@@ -87,7 +82,7 @@ class _Cropping(Layer):
         self.cropping = _pairs(cropping, self.rank, type(self).__name__)
 
     def call(self, x: Any) -> Tensor:
-        _check_rank(x, self.rank, self.name)
+        check_rank(x, self.rank, self.name)
         for axis, (before, after) in enumerate(self.cropping):
             length = x.shape[axis + 1]
             if before + after > length:
@@ -135,7 +130,7 @@ class _Repeating(Layer):
             raise InvalidArgumentError(f"{type(self).__name__}: {size!r} is not a positive number for each axis.")
 
     def call(self, x: Any) -> Tensor:
-        _check_rank(x, self.rank, self.name)
+        check_rank(x, self.rank, self.name)
         batch, *spatial, channels = x.shape
         opened, spread, whole = [batch], [batch], [batch]
         for n, k in zip(spatial, self.size, strict=True):

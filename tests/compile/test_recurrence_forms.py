@@ -134,7 +134,7 @@ def test_ragged_sizes_agree(dtype: str, rows: int) -> None:
 
 
 def test_forms_run_in_sequences() -> None:
-    """Once is no loop, but one call or a few."""
+    """What runs once is not a loop, but one call or a few."""
     for dtype in ("float32", "float64"):
         compiled = agree(_looped(_one_after_the_other, 1, second=False), _given(dtype, 4, 1), TOLERANCE[dtype])
         assert not turns_of(compiled)

@@ -18,7 +18,7 @@ LINK = re.compile(r"(?<!!)\[(?P<label>[^\]]*)\]\((?P<target>(?!https?:|mailto:)[
 OUTSIDE = re.compile(r"https?://[^\s)\"'`<>\]]+")
 FENCE = re.compile(r"(^```.*?^```$|^~~~.*?^~~~$)", re.MULTILINE | re.DOTALL)
 NO_PLACES = ("127.0.0.1", "localhost", "www.w3.org/2000/svg", "example.org")
-"""Addresses that nobody visits: of servers started here, of examples, and of XML vocabularies."""
+"""Addresses that are not checked: of servers started here, of examples, and of XML vocabularies."""
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:

@@ -22,7 +22,7 @@ X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(8, 3)
 
 
 class Net(lab.keras.Model):
-    """Two layers, the second in a list, and a scale that is no layer."""
+    """Two layers, the second in a list, and a scale that is not a layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ def test_what_is_not_built_yet_gets_its_values_when_it_is(tmp_path: Path) -> Non
     assert not any("_awaited" in vars(part) for part in (other, *other.submodules, second))
 
 
-def test_a_checkpoint_that_nobody_keeps_still_arrives(tmp_path: Path) -> None:
+def test_a_checkpoint_without_a_reference_still_arrives(tmp_path: Path) -> None:
     net, _, path = saved(tmp_path)
     other = Net()
     train.Checkpoint(net=other).restore(path).expect_partial()

@@ -108,7 +108,7 @@ class CallTable:
         # What has a derivative is PyTorch's to say: that of `floor` is 0 there, and none here.
         smooth = not on or (outs[0].requires_grad if len(outs) == 1 else any([t.requires_grad for t in outs]))
         if not smooth and not any([t.requires_grad for t in tensors_in((row[1], row[2]))]):
-            smooth = None  # nobody asked for a gradient, so this call does not say
+            smooth = None  # no gradient was asked for, so this call does not say
         outputs = tracker.emitter.emit_op(
             op, inputs, values, params=params, cause=cause, place=place, scope=scope, differentiable=smooth
         )

@@ -2,7 +2,7 @@
 
 `layout` asks a program for the positions of boxes and the curves of edges, then gives every edge a separate end on
 the side of a box (`attach`).  The programs, in order of preference: ``dot`` on the PATH, the Graphviz library in
-the pygraphviz package, and a simple layering of our own, so that every machine has a picture, and every graph: what
+the pygraphviz package, and a simple layering in Python, so that every machine has a picture, and every graph: what
 Graphviz cannot place in its time is placed in layers.  `arrange` chooses the direction that fits a panel.
 """
 

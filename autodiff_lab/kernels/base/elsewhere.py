@@ -114,7 +114,7 @@ class _Child:
         if not sys.executable or getattr(sys, "frozen", False) or sys.platform in ("emscripten", "wasi"):
             raise Lost("there is no Python to start")
         paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-        self.stop, self.end_of_stop = os.pipe()  # says that nobody waits any more
+        self.stop, self.end_of_stop = os.pipe()  # written to when the parent no longer waits
         self.process = subprocess.Popen(
             [sys.executable, "-c", f"from autodiff_lab.kernels.base.workshop import main; main({STAYS})"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
@@ -151,7 +151,7 @@ class _Child:
         """Let the process finish what it does, and end after that; whoever waits for it goes on."""
         if sys.platform == "win32":
             self.process.kill()
-        self.process.returncode = 0  # nobody waits for it
+        self.process.returncode = 0  # it is not waited for
         os.write(self.end_of_stop, b"!")
 
     def end(self) -> None:
@@ -204,7 +204,7 @@ def _after_fork() -> None:
     """Forget the child in a forked process: it belongs to the parent."""
     child, _state["child"] = _state["child"], None
     if child is not None:
-        child.process.returncode = 0  # so that nobody here waits for it
+        child.process.returncode = 0  # so that it is not waited for here
 
 
 compiler.AT_END.append(_leave)

@@ -13,7 +13,7 @@ from tests.benchmarks.probes.programs import net
 
 CALLS = 100
 MOST = 3000
-"""Calls after which nobody waits any longer on a busy machine."""
+"""Calls after which the probe gives up on a busy machine."""
 
 
 def figures() -> dict[str, float]:
