@@ -29,7 +29,7 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 @lru_cache
 def module_text(start: Path) -> str:
-    """Return a script and everything that it imports from the same folder as the text of one ES module.
+    """Return a script and everything that it imports as the text of one ES module.
 
     Parameters
     ----------
@@ -47,14 +47,34 @@ def module_text(start: Path) -> str:
     True
     """
     parts: list[str] = []
-    _collect(start.resolve(), parts, set())
+    _collect(start.resolve(), parts, {})
     return "\n".join(parts)
 
 
-def _collect(path: Path, parts: list[str], seen: set[Path]) -> None:
+@lru_cache
+def sheets(folder: Path) -> tuple[Path, ...]:
+    """Return the style sheets of a widget: those of the folders that its script imports from, then its own.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Holds ``widget.js`` and style sheets.
+
+    Examples
+    --------
+    >>> [path.name for path in sheets(WIDGETS / "jacobian_map")]
+    ['widget.css']
+    """
+    seen: dict[Path, None] = {}
+    _collect((folder / "widget.js").resolve(), [], seen)
+    folders = dict.fromkeys(path.parent for path in seen if path.parent != folder.resolve())
+    return tuple(sheet for place in (*folders, folder) for sheet in sorted(place.glob("*.css")))
+
+
+def _collect(path: Path, parts: list[str], seen: dict[Path, None]) -> None:
     if path in seen:
         return
-    seen.add(path)
+    seen[path] = None
     text = path.read_text(encoding="utf-8")
     for name in _IMPORT.findall(text):
         _collect((path.parent / name).resolve(), parts, seen)

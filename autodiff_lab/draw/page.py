@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autodiff_lab.draw.assets import WIDGETS, compact_script, compact_style, module_text, style_text
+from autodiff_lab.draw.assets import WIDGETS, compact_script, compact_style, module_text, sheets, style_text
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import arrange
 from autodiff_lab.draw.scene import scene
@@ -99,7 +99,7 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
     """
     module = module_text(widget / "widget.js").replace("\nexport default", "\nconst widget =")
     script = compact_script(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
-    style = compact_style(style_text(*sorted(widget.glob("*.css")), hosted=False) + _ROOM)
+    style = compact_style(style_text(*sheets(widget), hosted=False) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
     text = "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',

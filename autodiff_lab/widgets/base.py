@@ -13,7 +13,7 @@ from typing import Any
 
 import anywidget
 
-from autodiff_lab.draw.assets import module_text, style_text
+from autodiff_lab.draw.assets import module_text, sheets, style_text
 
 
 def assets(folder: Path) -> tuple[str, str]:
@@ -22,7 +22,7 @@ def assets(folder: Path) -> tuple[str, str]:
     Parameters
     ----------
     folder : pathlib.Path
-        Holds ``widget.js`` and style sheets.
+        Holds ``widget.js`` and style sheets; those of the folders that the script imports from come first.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def assets(folder: Path) -> tuple[str, str]:
     >>> "export default" in script, "--lab-forward" in style
     (True, True)
     """
-    return module_text(folder / "widget.js"), style_text(*sorted(folder.glob("*.css")))
+    return module_text(folder / "widget.js"), style_text(*sheets(folder))
 
 
 class LabWidget(anywidget.AnyWidget):

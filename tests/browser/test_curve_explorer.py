@@ -183,7 +183,7 @@ def test_looking_closer_without_a_kernel_interpolates_and_says_so(page: Callable
     assert status.inner_text() == "401 samples in view, each derivative computed by the tape"
 
 
-def test_the_wheel_enlarges_only_a_picture_that_has_the_focus(page: Callable[..., View]) -> None:
+def test_the_wheel_scrolls_the_page_and_enlarges_with_ctrl(page: Callable[..., View]) -> None:
     view = page(lab.sin, -5, 5)
     box = view.page.locator(".lab-curves .picture").bounding_box()
     assert box is not None
@@ -192,8 +192,9 @@ def test_the_wheel_enlarges_only_a_picture_that_has_the_focus(page: Callable[...
     view.page.wait_for_timeout(50)
     status = view.page.locator(".lab-curves .status")
     assert "enlarged" not in status.inner_text()
-    handle(view).focus()
+    view.page.keyboard.down("Control")
     view.page.mouse.wheel(0, -240)
+    view.page.keyboard.up("Control")
     view.page.wait_for_function(
         "() => document.querySelector('.lab-curves .status').textContent.includes('enlarged 2×')"
     )
@@ -301,3 +302,20 @@ def test_the_exported_page_fits_and_is_photographed(page: Callable[..., View], d
     assert {"f(x)", "f′(x)", "f″(x)", "x"} <= set(texts)
     assert not any(re.search("NaN|undefined|Infinity", text) for text in texts)
     view.screenshot(f"curves-page-{'dark' if dark else 'light'}-{width}", dark=dark, width=width)
+
+
+def test_keys_with_ctrl_and_shift_enter_belong_to_the_notebook_and_escape_gives_the_focus_back(
+    open_notebook: OpenNotebook,
+) -> None:
+    view = open_notebook([NOTEBOOK])
+    handle(view).focus()
+    press(view, "x", "ArrowRight")
+    assert view.page.locator(".jp-Notebook .jp-Cell").count() == 1, "x would cut the cell"
+    view.page.evaluate("() => { window.jupyterapp.shell.currentWidget.context.model.dirty = true; }")
+    press(view, "Control+s")
+    view.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    press(view, "Escape")
+    assert view.page.evaluate("() => !document.activeElement.closest('.lab-curves')")
+    handle(view).focus()
+    press(view, "Shift+Enter")
+    view.page.wait_for_function("() => document.querySelectorAll('.jp-Notebook .jp-Cell').length === 2")

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { place, placeInText, short, ticks, tickText } from "../../autodiff_lab/widgets/curve_explorer/numbers.js";
-import { follow, heights, magnification, microscope, pan, whole, zoom } from "../../autodiff_lab/widgets/curve_explorer/view.js";
+import { place, placeInText, short, ticks, tickText } from "../../autodiff_lab/widgets/plotting/numbers.js";
+import { follow, heights, magnification, microscope, pan, whole, zoom } from "../../autodiff_lab/widgets/plotting/view.js";
 
 const table = JSON.parse(readFileSync(new URL("../data/curve_axes.json", import.meta.url), "utf8"));
 const domain = { lo: -5, hi: 5, narrowest: 1e-3 };

@@ -1,8 +1,9 @@
 // Everything of the explorer that is not the picture: switches, numbers, buttons, sentences, table, keys.
 
-import { place, short } from "./numbers.js";
+import { addButton, addCheckbox, make } from "../plotting/elements.js";
+import { place, short } from "../plotting/numbers.js";
 import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "./sentences.js";
-import { magnification } from "./view.js";
+import { magnification } from "../plotting/view.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {{ change: (act: () => void) => void, stop: AbortSignal }} Hands */
@@ -18,41 +19,11 @@ const KEYS = [
 ];
 const TABLE_ROWS = 21;
 
-/**
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Element} parent
- * @param {Name} name
- * @param {string} [className]
- * @param {string} [text]
- * @returns {HTMLElementTagNameMap[Name]}
- */
-export function make(parent, name, className = "", text = "") {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
 /** @param {Element} parent @param {string} text @param {string} label @param {() => void} act @param {Hands} hands */
-function button(parent, text, label, act, { change, stop }) {
-  const element = make(parent, "button", "", text);
-  element.type = "button";
-  element.title = label;
-  element.setAttribute("aria-label", label);
-  element.addEventListener("click", () => change(act), { signal: stop });
-  return element;
-}
+const button = (parent, text, label, act, { change, stop }) => addButton(parent, text, label, () => change(act), stop);
 
 /** @param {Element} parent @param {string} text @param {(on: boolean) => void} act @param {Hands} hands */
-function checkbox(parent, text, act, { change, stop }) {
-  const label = make(parent, "label");
-  const box = make(label, "input");
-  box.type = "checkbox";
-  label.append(text);
-  box.addEventListener("change", () => change(() => act(box.checked)), { signal: stop });
-  return box;
-}
+const checkbox = (parent, text, act, { change, stop }) => addCheckbox(parent, text, on => change(() => act(on)), stop);
 
 /**
  * The head: what is shown, and three switches.

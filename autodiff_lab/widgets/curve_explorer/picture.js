@@ -1,7 +1,8 @@
 // The picture: SVG elements made once and moved afterwards, panels of f and its derivatives over one x axis.
 
+import { add, detached } from "../plotting/elements.js";
+import { placeInText, short, tickText, ticks } from "../plotting/numbers.js";
 import { frame, labelPlace } from "./layout.js";
-import { placeInText, short, tickText, ticks } from "./numbers.js";
 import { breaksRow, curve, scale, through } from "./paths.js";
 import { nearest } from "./samples.js";
 import { averageRate, pointSentence } from "./sentences.js";
@@ -9,7 +10,7 @@ import { averageRate, pointSentence } from "./sentences.js";
 /** @typedef {import("./layout.js").Panel} Panel */
 /** @typedef {import("./samples.js").Reading} Reading */
 /** @typedef {import("./samples.js").Mark} Mark */
-/** @typedef {import("./view.js").Range} Range */
+/** @typedef {import("../plotting/view.js").Range} Range */
 
 /**
  * Everything that the picture needs to know.
@@ -21,23 +22,6 @@ import { averageRate, pointSentence } from "./sentences.js";
  *
  * @typedef {Panel & { toX: (x: number) => number, toY: (y: number) => number, range: Range, namesInside: boolean }} Plot
  */
-
-const NAMESPACE = "http://www.w3.org/2000/svg";
-
-/**
- * @param {Element} parent
- * @param {string} name
- * @param {Record<string, string | number>} [attributes]
- * @param {string} [text]
- * @returns {SVGElement}
- */
-export function add(parent, name, attributes = {}, text = "") {
-  const element = /** @type {SVGElement} */ (document.createElementNS(NAMESPACE, name));
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  if (text) element.textContent = text;
-  parent.append(element);
-  return element;
-}
 
 /**
  * The plots of a scene: panels with their scales.
@@ -68,7 +52,7 @@ export function drawView(svg, scene, width) {
   const { height, plots } = plan(scene, width);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", String(height));
-  const still = document.createElementNS(NAMESPACE, "g");
+  const still = detached("g");
   for (const plot of plots) drawPlot(still, plot, scene, plot === plots[plots.length - 1]);
   svg.querySelector(".still")?.remove();
   still.setAttribute("class", "still");

@@ -1,7 +1,7 @@
 // The state of one view of the explorer, and how it answers: moving points, zooming, finer samples.  No DOM here.
 
 import { after, decode, finerGrid, interpolate, nearest, reading, within } from "./samples.js";
-import { follow, heights, magnification, microscope, whole, zoom, pan } from "./view.js";
+import { follow, heights, magnification, microscope, whole, zoom, pan } from "../plotting/view.js";
 
 /** @typedef {import("./samples.js").Samples} Samples */
 /** @typedef {import("./samples.js").Reading} Reading */
@@ -122,7 +122,7 @@ export class State {
     this.lookAt(whole(this.facts));
   }
 
-  /** @param {import("./view.js").View} view */
+  /** @param {import("../plotting/view.js").View} view */
   lookAt(view) {
     this.view = view;
     const grid = finerGrid(this.base, view);

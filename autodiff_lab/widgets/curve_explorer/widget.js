@@ -1,9 +1,11 @@
 // The function explorer: f over f', one x axis, a point that can be dragged, its tangent, and a microscope.
 // All samples are here when it opens; only looking closer asks Python for more, and works without an answer.
 
-import { keyAction, make, makeFoot, makeHead, makeReadout } from "./controls.js";
+import { add, make } from "../plotting/elements.js";
+import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
+import { keyAction, makeFoot, makeHead, makeReadout } from "./controls.js";
 import { hit } from "./paths.js";
-import { add, drawPoint, drawView } from "./picture.js";
+import { drawPoint, drawView } from "./picture.js";
 import { State } from "./state.js";
 
 /** @typedef {"point" | "other"} HandleName */
@@ -22,8 +24,6 @@ const REACH = 24; // pixels around a handle
 function render({ model, el }) {
   const stop = new AbortController();
   const root = make(el, "div", "autodiff-lab lab-curves");
-  // JupyterLab would otherwise take our keys for its own shortcuts.
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
   const state = new State(model.get("facts"), model.get("samples"), {
     x: model.get("x"),
     other: model.get("other"),
@@ -82,10 +82,12 @@ class Explorer {
 
   /** Listen to the model, the pointer, the wheel, the keys and the width. */
   listen() {
-    const options = { signal: this.stop };
-    this.svg.addEventListener("pointerdown", event => this.press(event), options);
-    this.svg.addEventListener("wheel", event => this.wheel(event), { ...options, passive: false });
-    this.root.addEventListener("keydown", event => this.key(event), options);
+    listenToPointer(this.svg, {
+      take: (x, y) => this.take(x, y),
+      zoom: (factor, x) => this.change(() => this.state.zoom(factor, this.toValue(x))),
+      pan: dx => this.change(() => this.state.pan(dx / this.plots[0].width)),
+    }, this.stop);
+    listenToPlotKeys(this.root, event => this.keyed(event), this.stop);
     this.onTrait = () => this.takeTraits();
     for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
       this.model.on(`change:${name}`, this.onTrait);
@@ -180,23 +182,14 @@ class Explorer {
     this.draw();
   }
 
-  /** @param {MouseEvent} event @returns {[number, number]} the pointer in pixels of the picture */
-  where(event) {
-    const box = this.svg.getBoundingClientRect();
-    const scaled = this.svg.viewBox.baseVal.width / box.width; // 1, unless the page is narrower than the picture may be
-    return [(event.clientX - box.left) * scaled, (event.clientY - box.top) * scaled];
-  }
-
   /** @param {number} pixel */
   toValue(pixel) {
     const { lo, hi } = this.state.view;
     return lo + ((pixel - this.plots[0].left) / this.plots[0].width) * (hi - lo);
   }
 
-  /** A press takes the nearest handle there and drags it; with Shift it drags the paper. @param {PointerEvent} event */
-  press(event) {
-    if (event.button !== 0) return;
-    const [x, y] = this.where(event);
+  /** A press takes the nearest handle there, which then follows the pointer. @param {number} x @param {number} y */
+  take(x, y) {
     const { state, plots } = this;
     const named = /** @type {HandleName[]} */ (state.secant ? ["point", "other"] : ["point"]);
     const handles = named.map(name => ({
@@ -205,55 +198,17 @@ class Explorer {
       y: plots[0].top + plots[0].toY(state[name].values[0]),
     }));
     const chosen = /** @type {HandleName} */ (hit(handles, x, y, REACH));
-    const drag = new AbortController();
-    const options = { signal: AbortSignal.any([drag.signal, this.stop]) };
-    let last = x;
-    const move = (/** @type {PointerEvent} */ moved) => {
-      const [now] = this.where(moved);
-      if (event.shiftKey) this.change(() => state.pan((last - now) / plots[0].width));
-      else this.change(() => state.place(chosen, Math.min(Math.max(this.toValue(now), state.view.lo), state.view.hi)));
-      last = now;
-    };
-    this.svg.setPointerCapture(event.pointerId);
-    this.svg.addEventListener("pointermove", move, options);
-    for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) {
-      this.svg.addEventListener(end, () => drag.abort(), options);
-    }
     this.handles.get(chosen)?.focus({ preventScroll: true });
-    event.preventDefault();
-    if (!event.shiftKey) move(event);
-  }
-
-  /**
-   * The wheel enlarges where the pointer is, once the picture has the focus, so that pages still scroll; pinching
-   * (which arrives with ctrlKey) always does.
-   * @param {WheelEvent} event
-   */
-  wheel(event) {
-    if (!event.ctrlKey && !this.root.contains(document.activeElement)) return;
-    const { view, facts } = this.state;
-    const outwards = event.deltaY > 0 && view.hi - view.lo >= facts.hi - facts.lo;
-    if (outwards && !event.ctrlKey) return;
-    event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      this.change(() => this.state.pan(event.deltaX / this.plots[0].width));
-      return;
-    }
-    const [x] = this.where(event);
-    this.change(() => this.state.zoom(2 ** (-event.deltaY / 240), this.toValue(x)));
+    return (/** @type {number} */ now) =>
+      this.change(() => state.place(chosen, Math.min(Math.max(this.toValue(now), state.view.lo), state.view.hi)));
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+  keyed(event) {
     const target = /** @type {Element} */ (event.target);
-    if (target.closest("input, summary, button") && !["+", "-", "0"].includes(event.key)) return;
-    const handle = target === this.handles.get("other") ? "other" : "point";
-    const act = keyAction(this.state, event, handle);
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.change(act);
+    if (target.closest("input, summary, button") && !["+", "-", "0"].includes(event.key)) return null;
+    const act = keyAction(this.state, event, target === this.handles.get("other") ? "other" : "point");
+    return act && (() => this.change(act));
   }
 }
 
