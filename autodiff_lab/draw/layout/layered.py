@@ -1,7 +1,7 @@
 """A simple layered layout in Python, for machines without Graphviz.
 
-Columns by longest path, leaves next to their first user, rows ordered by barycentres.  A long edge keeps a thin lane
-free in every column that it crosses.  It works on every machine, and is readable for small graphs.
+Columns that make edges short, rows ordered by barycentres.  A long edge keeps a thin lane free in every column that it
+crosses.  It works on every machine, and is readable for small graphs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw.layout.columns import shorten
 from autodiff_lab.draw.layout.placed import Placed, Point
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ class _Layers:
         for number in self.onward:
             edge = self.graph.edges[number]
             first_user[edge.source] = min(first_user.get(edge.source, depth[edge.target]), depth[edge.target])
-        leaves = {key: user - 1 for key, user in first_user.items() if key not in made}
-        depth |= leaves
+        depth |= {key: user - 1 for key, user in first_user.items() if key not in made}
+        depth = shorten(depth, [(self.graph.edges[n].source, self.graph.edges[n].target) for n in self.onward])
         used = {old: new for new, old in enumerate(sorted(set(depth.values())))}
         return {key: used[value] for key, value in depth.items()}
 
