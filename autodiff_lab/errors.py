@@ -36,7 +36,7 @@ import linecache
 import os
 import re
 import sys
-from typing import Any
+from typing import Any, Self
 
 _OURS = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would make our import longer
 _EXECUTED = r"In\[(\d+)\]"
@@ -187,6 +187,29 @@ class UnimplementedError(LabError, NotImplementedError):
 
 class MissingPackage(LabError, ImportError):
     """An optional package is needed and not installed."""
+
+    @classmethod
+    def of(cls, what: str, package: str, extra: str, otherwise: str = "") -> Self:
+        """Return the error for something that needs a package of an extra.
+
+        Parameters
+        ----------
+        what : str
+            The subject of the sentence, for example ``"DOT output"``.
+        package : str
+            What is missing.
+        extra : str
+            The extra of this package that installs it: a key of ``optional-dependencies`` in ``pyproject.toml``.
+        otherwise : str
+            What else one can do, as a continuation of the last sentence.
+
+        Examples
+        --------
+        >>> print(MissingPackage.of("DOT output", "graphviz", "graphviz"))
+        DOT output needs graphviz, which is not installed. Try: pip install 'autodiff-lab[graphviz]'
+        """
+        install = f"pip install 'autodiff-lab[{extra}]'"
+        return cls(f"{what} needs {package}, which is not installed. Try: {install}{otherwise}")
 
 
 class DeviceError(LabError, RuntimeError):

@@ -236,5 +236,5 @@ for call in (lab.plot_derivative, lab.explore):
         print(error)
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "pip install matplotlib" in run.stdout
-    assert "pip install anywidget" in run.stdout
+    assert "matplotlib, which is not installed. Try: pip install 'autodiff-lab[lab]'" in run.stdout
+    assert "anywidget, which is not installed. Try: pip install 'autodiff-lab[lab]'" in run.stdout

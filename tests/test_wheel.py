@@ -1,8 +1,13 @@
 """The wheel contains what an installed package needs: code, types, the widgets' scripts and styles, the lessons."""
 
+import ast
+import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from email.message import Message
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -52,6 +57,44 @@ def test_the_wheel_holds_nothing_else(names: set[str]) -> None:
     foreign = [name for name in names if not name.startswith(("autodiff_lab/", "autodiff_lab-"))]
     assert not foreign
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".test.js"))]
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(archive.read(name).decode())
+
+
+def test_every_extra_that_is_suggested_exists(metadata: Message) -> None:
+    """A message or a document that says ``pip install "autodiff-lab[...]"`` names extras of the wheel."""
+    extras = metadata.get_all("Provides-Extra") or []
+    found = {}
+    for path in project_files():
+        if path.suffix in {".py", ".md"} and not path.is_relative_to(ROOT / "tests"):
+            for names in re.findall(
+                r"(?:autodiff-lab|pip install \"\.)\[([a-z,-]+)\]", path.read_text(encoding="utf-8")
+            ):
+                found |= dict.fromkeys(names.split(","), path.name)
+    assert {"lab", "jit", "cuda", "torch"} <= found.keys()
+    assert not {name: file for name, file in found.items() if name not in extras}
+    raised = [call.args[2] for call in calls_for_extras()]
+    assert len(raised) > 5
+    assert {extra.value for extra in raised if isinstance(extra, ast.Constant)} <= set(extras)
+
+
+def test_the_core_needs_three_packages(metadata: Message) -> None:
+    needed = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
+    assert sorted(re.split("[<>=]", line)[0] for line in needed) == ["ml-dtypes", "numpy", "scipy"]
+
+
+def calls_for_extras() -> Iterator[ast.Call]:
+    """Yield the calls ``MissingPackage.of(what, package, extra, ...)`` of the package."""
+    for path in project_files():
+        if path.is_relative_to(PACKAGE) and path.suffix == ".py" and "MissingPackage.of(" in path.read_text():
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingPackage.of":
+                    yield node
 
 
 def test_a_plain_jupyterlab_saves_widgets_with_their_notebooks(

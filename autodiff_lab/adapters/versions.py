@@ -6,6 +6,8 @@ import importlib
 import re
 import warnings
 
+from autodiff_lab.errors import MissingPackage
+
 TRIED = {"torch": (2, 13), "jax": (0, 10)}
 """The newest releases that the tests have run."""
 TITLES = {"torch": "PyTorch", "jax": "JAX"}
@@ -21,10 +23,10 @@ def require(module: str, oldest: tuple[int, ...]) -> None:
 
     Examples
     --------
-    >>> require("no_such_framework", (1, 0))
+    >>> require("framework", (1, 0))
     Traceback (most recent call last):
         ...
-    ImportError: The adapter needs no_such_framework, which is not installed. Try: pip install no_such_framework
+    autodiff_lab.errors.MissingPackage: The adapter needs framework, which is not installed. Try: pip install framework
     """
     title = TITLES.get(module, module)
     try:
@@ -32,8 +34,9 @@ def require(module: str, oldest: tuple[int, ...]) -> None:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        extra = f"autodiff-lab[{module}]" if module in TRIED else module
-        raise ImportError(f"The adapter needs {title}, which is not installed. Try: pip install {extra}") from None
+        if module in TRIED:
+            raise MissingPackage.of("The adapter", title, module) from None
+        raise MissingPackage(f"The adapter needs {title}, which is not installed. Try: pip install {module}") from None
     version = numbers(found.__version__)
     if version < oldest:
         wanted = ".".join(map(str, oldest))

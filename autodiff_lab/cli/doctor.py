@@ -68,13 +68,14 @@ def python() -> Finding:
 
 def numpy() -> Finding:
     """Check NumPy, with which everything computes."""
-    return _package("numpy", "numpy", "all ops compute with it", needed=True)
+    return _package("numpy", "numpy", "all ops compute with it", "numpy", needed=True)
 
 
 def numba() -> Finding:
     """Check the compiler of kernels."""
     if find_spec("numba") is None:
-        return Finding("numba", False, "not installed; ops run on NumPy alone, which is complete", f"{_PIP} numba")
+        words = "not installed; ops run on NumPy alone, which is complete"
+        return Finding("numba", False, words, f"{_PIP} 'autodiff-lab[jit]'")
     works, said = _ask("import numba; f = numba.njit(lambda x: x + 1); assert f(1) == 2; print(numba.__version__)")
     return Finding(
         "numba",
@@ -111,7 +112,7 @@ def graphviz() -> Finding:
         f"graphs are laid out by {words}"
         if found
         else "neither dot nor pygraphviz; graphs are laid out by a simpler built-in method",
-        f"{_PIP} pygraphviz, or your system's graphviz package",
+        f"{_PIP} 'autodiff-lab[graphviz]', or your system's graphviz package",
     )
 
 
@@ -155,8 +156,8 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 )
 
 
-def _package(name: str, module: str, use: str, needed: bool = False) -> Finding:
-    remedy = f"{_PIP} {module}"
+def _package(name: str, module: str, use: str, remedy: str = "'autodiff-lab[lab]'", needed: bool = False) -> Finding:
+    remedy = f"{_PIP} {remedy}"
     if find_spec(module) is None:
         return Finding(name, False, "not installed", remedy, needed)
     works, said = _ask(f"import {module}")

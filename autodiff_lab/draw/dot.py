@@ -54,7 +54,7 @@ def dot(graph: Graph, recording: Recording) -> Source:
     try:
         import graphviz
     except ImportError as error:
-        raise MissingPackage("DOT output needs the graphviz package; install it with: pip install graphviz") from error
+        raise MissingPackage.of("DOT output", "graphviz", "graphviz") from error
     timeline = Timeline(recording)
     drawn = graphviz.Digraph(
         graph_attr={"rankdir": "LR", "fontname": FONT, **_title(recording)},

@@ -79,9 +79,8 @@ def explore(
     try:
         from autodiff_lab.widgets.curve_explorer import CurveExplorer
     except ImportError as error:
-        raise MissingPackage(
-            "The explorer is a widget and needs anywidget, which is not installed here. Try: pip install anywidget, or "
-            "lab.plot_derivative, which draws with matplotlib."
+        raise MissingPackage.of(
+            "The explorer", "anywidget", "lab", ", or lab.plot_derivative, which draws with matplotlib"
         ) from error
     places = [place for place in (x, other) if place is not None]
     curves, sampler = curves_of(f, lo, hi, n, max(ORDERS), name, also=places)

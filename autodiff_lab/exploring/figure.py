@@ -89,9 +89,7 @@ def plot_derivative(
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise MissingPackage(
-            "plot_derivative draws with matplotlib, which is not installed here. Try: pip install matplotlib"
-        ) from error
+        raise MissingPackage.of("plot_derivative", "matplotlib", "lab") from error
     curves, _ = curves_of(f, lo, hi, n, order)
     with style.context(theme):
         axes = plt.subplots()[1] if ax is None else ax

@@ -98,7 +98,5 @@ def _styles():  # noqa: ANN202 - a module, imported late: `import autodiff_lab` 
     try:
         import matplotlib.style as styles
     except ImportError as error:
-        raise MissingPackage(
-            "The style is one for matplotlib, which is not installed here. Try: pip install matplotlib"
-        ) from error
+        raise MissingPackage.of("The style", "matplotlib", "lab") from error
     return styles

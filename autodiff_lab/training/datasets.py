@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.errors import UnimplementedError
+from autodiff_lab.errors import MissingPackage, UnimplementedError
 
 Pair = tuple[np.ndarray[Any, np.dtype[Any]], np.ndarray[Any, np.dtype[Any]]]
 _OURS = {
@@ -43,16 +43,13 @@ class DataSet:
 
         Raises
         ------
-        ImportError
-            If scikit-learn, which has the data, is not installed.
+        MissingPackage
+            An `ImportError`: scikit-learn, which has the data, is not installed.
         """
         try:
             from sklearn import datasets
         except ImportError:
-            raise ImportError(
-                f"keras.datasets.{self.name} reads the data of scikit-learn, which is not installed. Try "
-                "pip install scikit-learn."
-            ) from None
+            raise MissingPackage.of(f"keras.datasets.{self.name}", "scikit-learn", "datasets") from None
         found = getattr(datasets, f"load_{self.name}")()
         x = found.images.astype(np.uint8) if self.name == "digits" else found.data.astype(np.float32)
         y = found.target.astype(np.float32 if self.name == "diabetes" else np.int64)

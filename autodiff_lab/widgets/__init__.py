@@ -5,6 +5,4 @@ from importlib.util import find_spec
 from autodiff_lab.errors import MissingPackage
 
 if find_spec("anywidget") is None:
-    raise MissingPackage(
-        "The widgets need anywidget, which is not installed here. Try: pip install 'autodiff-lab[lab]'."
-    )
+    raise MissingPackage.of("A widget", "anywidget", "lab")

@@ -19,7 +19,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, version: str) -> None:
 def test_an_absent_framework(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(
-        ImportError, match=r"needs PyTorch, which is not installed. Try: pip install autodiff-lab\[torch\]"
+        ImportError, match=r"needs PyTorch, which is not installed. Try: pip install 'autodiff-lab\[torch\]'"
     ):
         require("torch", (2, 4))
 

@@ -28,7 +28,7 @@ TOOLS = (
     "ipywidgets==8.1.9",  # these two bring the parts of widgets that belong to JupyterLab
     "anywidget==0.11.0",
 )
-PURE = ("graphviz==0.21", "anywidget==0.11.0", "psygnal==0.16.1", "ipywidgets==8.1.9", "latex2mathml==3.81.1")
+PURE = ("anywidget==0.11.0", "psygnal==0.16.1", "ipywidgets==8.1.9", "latex2mathml==3.81.1")
 """What the lessons need beside the package and is pure Python; the site holds the wheels."""
 LEFT_OUT = {"15": "its simulated GPU takes threads, which a browser tab does not have"}
 INSTALL = "%pip install -q autodiff-lab anywidget ipywidgets latex2mathml matplotlib"

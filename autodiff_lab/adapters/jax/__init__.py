@@ -5,7 +5,7 @@
     recording, value, gradients = adapter.record(loss, params, images, labels)
     recording.explain("loss", "params['w']")
 
-Needs JAX 0.6 or later: ``pip install autodiff-lab[jax]``.
+Needs JAX 0.6 or later: ``pip install 'autodiff-lab[jax]'``.
 """
 
 from autodiff_lab.adapters.versions import require

@@ -7,7 +7,7 @@
         loss.backward()
     recording.explain(loss, model[0].weight)
 
-Needs PyTorch 2.4 or later: ``pip install autodiff-lab[torch]``.
+Needs PyTorch 2.4 or later: ``pip install 'autodiff-lab[torch]'``.
 """
 
 from autodiff_lab.adapters.versions import require

@@ -38,7 +38,7 @@ def _try(memory: Memory) -> bool:
     if why:
         warnings.warn(
             f"{memory.name}: cuBLAS does not load ({why}), so matrix products run on slower kernels of this package. "
-            "Try pip install 'autodiff-lab[cuda]', which brings it.",
+            "Try: pip install 'autodiff-lab[cuda]', which brings it.",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -251,7 +251,7 @@ def _greenlet() -> Any:
     try:
         return import_module("greenlet").greenlet
     except ImportError:
-        raise MissingPackage("The simulated GPU needs the package greenlet. Try pip install greenlet.") from None
+        raise MissingPackage.of("The simulated GPU", "greenlet", "lab") from None
 
 
 def _go_on(thread: _Thread, *arguments: Any) -> None:
