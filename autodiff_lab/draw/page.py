@@ -30,16 +30,13 @@ html { color-scheme: light dark; }
 body { margin: 0; padding: 16px; }
 noscript pre { overflow-x: auto; }
 body, .autodiff-lab { background: var(--lab-paper); }
-.explorer { display: flex; flex-direction: column; max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
+.explorer { max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
 .explorer .panels { flex: 1 0 auto; }
-.explorer .stage { display: flex; flex-direction: column; }
-.explorer:not(:fullscreen) .graph { flex: 1 0 420px; height: auto; resize: none; }
-.explorer .card { height: 0; min-height: 100%; max-height: none; }
+.explorer .stage { display: flex; flex-direction: column; flex: 1 0 auto; }
+.explorer:not(:fullscreen) .graph { flex: 1 0 min(420px, max(200px, 100vh - 280px)); height: auto; resize: none; }
 @media (max-width: 700px) {
 body { padding: 8px; }
 .explorer { min-height: calc(100vh - 16px); }
-.explorer .panels { grid-template-rows: 1fr auto; }
-.explorer .card { height: auto; min-height: 224px; }
 }
 """
 _BEGIN = """
@@ -107,7 +104,7 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}</title>", f"<style>{style}</style>", "</head>", '<body class="autodiff-lab">',
         '<main id="explorer"></main>', f"<noscript>{otherwise}</noscript>",
-        f'<script type="application/json" id="state">{json_text(state)}</script>',
+        f'<script type="application/json" id="state">{json_text(state | {"wants_focus": True})}</script>',
         f'<script type="module">{script}</script>', "</body>", "</html>", "",
     ])  # fmt: skip
     return text.encode("utf-8", "replace").decode()  # a name may hold half a character, which no file can

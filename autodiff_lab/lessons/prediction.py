@@ -136,15 +136,17 @@ class Prediction(_Shown):
         if self.choices:
             if self._fields[0].value is None:
                 self._say("Choose one. A wrong guess helps more than none.")
-            else:
-                self.commit(self._fields[0].value)
-            return
-        try:
-            values = [read_number(field.value) for field in self._fields]
-        except ValueError:
-            self._say("Every field takes a number, like 2.5 or −1/4. A wrong guess helps more than none.")
+                return
+            values: list[Answer] = [self._fields[0].value]
         else:
-            self.commit(*values)
+            try:
+                values = [read_number(field.value) for field in self._fields]
+            except ValueError:
+                self._say("Every field takes a number, like 2.5 or −1/4. A wrong guess helps more than none.")
+                return
+        self.commit(*values)
+        if self._waiting:
+            self._waiting[0].take_focus()
 
     def _say(self, sentence: str) -> None:
         self._note.value = f'<div role="status" {_SIZE}>{escape(sentence)}</div>'
@@ -252,6 +254,14 @@ class Unlocked(_Shown):
         children: list[Any] = [ipywidgets.HTML(self._table())] if self.outcomes else []
         view = _widget(self.view)
         self.children = [*children, view] if view is not None else children
+
+    def take_focus(self) -> None:
+        """Give the keyboard to the picture, once it is shown; where there is none, nothing happens."""
+        from autodiff_lab.widgets.base import LabWidget
+
+        for child in self.children:
+            if isinstance(child, LabWidget):
+                child.wants_focus = True
 
     def _mime_(self) -> tuple[str, str]:
         kind, text = super()._mime_()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
+import traitlets
 
 from autodiff_lab.draw.assets import module_text, sheets, style_text
 
@@ -35,7 +36,15 @@ def assets(folder: Path) -> tuple[str, str]:
 
 
 class LabWidget(anywidget.AnyWidget):
-    """Base of the widgets; a subclass describes itself in words and, if possible, as a picture."""
+    """Base of the widgets; a subclass describes itself in words and, if possible, as a picture.
+
+    Attributes
+    ----------
+    wants_focus : bool
+        Set it to True for the widget to take the keyboard's focus as soon as it is shown; it then is False again.
+    """
+
+    wants_focus = traitlets.Bool(False).tag(sync=True)
 
     def account(self) -> str:
         """Return what the widget shows, as text."""

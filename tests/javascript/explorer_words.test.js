@@ -82,7 +82,8 @@ test("a panel is as high as its picture needs, within bounds", () => {
   assert.equal(roomFor({ width: 760, height: 500 }, 800, 1000), 540, "the picture and its margins");
   assert.equal(roomFor({ width: 1520, height: 1000 }, 800, 1000), 540, "at the scale that the width allows");
   assert.equal(roomFor({ width: 760, height: 2000 }, 800, 1000), 700, "most of the window");
-  assert.equal(roomFor({ width: 760, height: 2000 }, 800, 300), 420);
+  assert.equal(roomFor({ width: 760, height: 2000 }, 800, 500), 350, "sentence and buttons have room beside it");
+  assert.equal(roomFor({ width: 760, height: 2000 }, 800, 300), 210);
 });
 
 test("a chip says as much of a name as can be read", () => {

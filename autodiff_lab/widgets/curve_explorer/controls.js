@@ -1,5 +1,6 @@
 // Everything of the explorer that is not the picture: switches, numbers, buttons, sentences, table, keys.
 
+import { makeHint } from "../host.js";
 import { addButton, addCheckbox, make } from "../plotting/elements.js";
 import { place, short } from "../plotting/numbers.js";
 import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "./sentences.js";
@@ -34,6 +35,7 @@ const checkbox = (parent, text, act, { change, stop }) => addCheckbox(parent, te
 export function makeHead(root, state, hands) {
   const head = make(root, "div", "head");
   make(head, "span", "title", state.facts.title);
+  head.append(makeHint("← →"));
   const switches = make(head, "span", "switches");
   const second = checkbox(switches, "second derivative", on => (state.order = on ? 2 : 1), hands);
   const secant = checkbox(switches, "secant", on => (state.secant = on), hands);

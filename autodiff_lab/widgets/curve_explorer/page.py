@@ -45,7 +45,7 @@ def page(facts: dict[str, Any], samples: bytes, state: dict[str, Any], script: s
     >>> page({"title": "f < g"}, b"", {}, "export default {};", "").splitlines()[3]
     '<title>f &lt; g</title>'
     """
-    carried = {"facts": facts, "samples": base64.b64encode(samples).decode(), **state}
+    carried = {"facts": facts, "samples": base64.b64encode(samples).decode(), "wants_focus": True, **state}
     # Inside a script element only "<" could end it; JSON may spell it as an escape.
     data = json.dumps(carried, allow_nan=False).replace("<", "\\u003c")
     runnable = script.replace("export default", "const explorer =", 1)

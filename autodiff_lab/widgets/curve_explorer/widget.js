@@ -1,6 +1,7 @@
 // The function explorer: f over f', one x axis, a point that can be dragged, its tangent, and a microscope.
 // All samples are here when it opens; only looking closer asks Python for more, and works without an answer.
 
+import { attend } from "../host.js";
 import { add, make } from "../plotting/elements.js";
 import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
 import { keyAction, makeFoot, makeHead, makeReadout } from "./controls.js";
@@ -12,6 +13,7 @@ import { State } from "./state.js";
 /**
  * @typedef {{
  *   facts: import("./state.js").Facts, samples: DataView, x: number, other: number, order: number, secant: boolean,
+ *   wants_focus: boolean,
  * }} Traits
  */
 
@@ -88,6 +90,8 @@ class Explorer {
       pan: dx => this.change(() => this.state.pan(dx / this.plots[0].width)),
     }, this.stop);
     listenToPlotKeys(this.root, event => this.keyed(event), this.stop);
+    const handle = this.handles.get("point");
+    if (handle) attend(this.model, this.root, handle, this.stop);
     this.onTrait = () => this.takeTraits();
     for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
       this.model.on(`change:${name}`, this.onTrait);

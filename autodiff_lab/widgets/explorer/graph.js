@@ -268,10 +268,9 @@ export class GraphPanel {
     page.addEventListener("pointercancel", () => letGo.abort(), { signal });
   }
 
-  /** Ctrl and the wheel zoom; the plain wheel does once the graph has the focus, so that pages still scroll. @param {WheelEvent} event */
+  /** Ctrl and the wheel zoom, and so does pinching; the plain wheel scrolls the page. @param {WheelEvent} event */
   wheel(event) {
-    const focused = this.element.contains(this.element.ownerDocument.activeElement);
-    if (!event.ctrlKey && !focused) return;
+    if (!event.ctrlKey) return;
     event.preventDefault();
     const frame = this.element.getBoundingClientRect();
     this.zoom(Math.exp(-event.deltaY / 400), event.clientX - frame.left, event.clientY - frame.top);

@@ -1,5 +1,6 @@
 // The top line: title, where the program is between forward and backward, search, full screen, and a menu; and the path of scopes.
 
+import { belongsToHost, makeHint } from "../host.js";
 import { element, iconButton, setAttribute, setText } from "./dom.js";
 import { turnOf } from "./scene.js";
 import { search } from "./words.js";
@@ -26,7 +27,7 @@ export function makeHeader(scene, acts, entries) {
     "div", { class: "tools" }, finder.element, iconButton("search", "Search", "/", finder.toggle, acts.signal),
     iconButton("full", "Full screen", "F", acts.full, acts.signal), makeMenu(entries, acts.signal),
   );
-  const made = element("header", {}, element("h2", { title: scene.title }, scene.title || "Recording"), phases.element, tools);
+  const made = element("header", {}, element("h2", { title: scene.title }, scene.title || "Recording"), makeHint("→"), phases.element, tools);
   return { element: made, paint: phases.paint, finder };
 }
 
@@ -100,8 +101,13 @@ function makeFinder(scene, acts) {
   };
   field.addEventListener("input", () => { look(); if (found.length) show(0); }, { signal: acts.signal });
   field.addEventListener("keydown", (event) => {
+    if (belongsToHost(event)) return;
     event.stopPropagation();
-    if (event.key === "Enter") show(at + (event.shiftKey ? -1 : 1));
+    const by = { Enter: 1, ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by) {
+      event.preventDefault();
+      show(at + by);
+    }
     if (event.key === "Escape") made.dispatchEvent(new CustomEvent("closed", { bubbles: true }));
   }, { signal: acts.signal });
   return { element: made, toggle, close, repeat: () => acts.mark(found) };

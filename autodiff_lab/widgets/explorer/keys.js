@@ -1,21 +1,20 @@
 // The keys, in one table that the help shows too.  They work wherever the focus is inside the explorer, fields excepted.
 
+import { keepKeys } from "../host.js";
 import { element } from "./dom.js";
 
 /** @typedef {{ keys: string[], shown: string, does: string, act: () => void }} Key */
 
 /**
- * Listen to keys, and keep them from the notebook around us.
+ * Listen to keys; those of the notebook around us go on to it.
  * @param {HTMLElement} root
  * @param {Key[]} table
  * @param {AbortSignal} signal
  */
 export function listenToKeys(root, table, signal) {
   const acts = new Map(table.flatMap((entry) => entry.keys.map((key) => [key, entry.act])));
-  root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  keepKeys(root, signal, (event) => {
     const target = /** @type {Element} */ (event.target);
-    event.stopPropagation();
     if (target.matches("input[type=search], select")) return;
     if (target.matches("button, summary, input, a") && [" ", "Enter"].includes(event.key)) return;
     if (target.matches(".scroller") && ["ArrowUp", "ArrowDown"].includes(event.key)) return;
@@ -23,7 +22,7 @@ export function listenToKeys(root, table, signal) {
     if (!act) return;
     event.preventDefault();
     act();
-  }, { signal });
+  });
 }
 
 /** @param {Key[]} table */

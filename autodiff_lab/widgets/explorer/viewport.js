@@ -6,8 +6,10 @@
 
 export const LEAST_SCALE = 0.04;
 export const MOST_SCALE = 4;
-/** Pixels, and share of the window, that a panel has at least and at most. */
+/** Pixels, and share of the window, that a panel has at least and at most; in a low window there is room for less. */
 const LOWEST = 420;
+const LOWEST_OF_ALL = 200;
+const AROUND = 280;
 const SHARE = 0.7;
 const LARGEST_AT_FIRST = 1.5;
 const MARGIN = 20;
@@ -38,7 +40,8 @@ export function fitted(picture, panel, most = LARGEST_AT_FIRST) {
  */
 export function roomFor(picture, width, window) {
   const scale = Math.min((width - 2 * MARGIN) / Math.max(picture.width, 1), 1);
-  return Math.round(clamp(picture.height * scale + 2 * MARGIN, LOWEST, Math.max(LOWEST, SHARE * window)));
+  const lowest = clamp(window - AROUND, LOWEST_OF_ALL, LOWEST);
+  return Math.round(clamp(picture.height * scale + 2 * MARGIN, lowest, Math.max(lowest, SHARE * window)));
 }
 
 /**

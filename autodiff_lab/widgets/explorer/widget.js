@@ -1,6 +1,7 @@
 // The explorer: puts the parts together for one view of the model.  The state is the integer `step` (and which scope is
 // open, `view`); everything shown follows from it by `fold`, and the kernel is never waited for.
 
+import { attend, giveBack, stick } from "../host.js";
 import { paintCard } from "./card.js";
 import { element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
@@ -14,7 +15,7 @@ import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
 /** @import { State } from "./fold.js" */
-/** @typedef {{ scene: any, step: number, view: string }} Traits */
+/** @typedef {{ scene: any, step: number, view: string, wants_focus: boolean }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
 
 /** One view of the model on the page. */
@@ -42,13 +43,15 @@ class ExplorerView {
     }, this.menu());
     this.root = element(
       "div",
-      { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}`, "data-lm-suppress-shortcuts": "true" },
-      this.header.element, ...makeRemarks(this.scene.remarks),
+      { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
+      this.header.element, this.live, ...makeRemarks(this.scene.remarks),
       element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
-      this.transport.element, this.help, this.table.element, this.live,
+      this.transport.element, this.help, this.table.element,
     );
     this.listen();
     place.append(this.root);
+    attend(model, this.root, this.graph.element, signal);
+    stick(this.live, this.root, signal);
     this.shownView = "";
     this.openView();
     this.paint();
@@ -195,12 +198,13 @@ class ExplorerView {
     else this.say("This browser has no full screen.");
   }
 
-  /** Escape: close what is open, else go one scope out, else select nothing. */
+  /** Escape: close what is open, else select nothing, else go one scope out, else give the focus back. */
   leave() {
     if (!this.help.hidden) this.help.hidden = true;
     else if (!this.header.finder.element.hidden) this.closeSearch();
     else if (this.graph.selected >= 0) this.graph.select(-1);
     else if (this.shownView) this.open(this.shownView.split("/").slice(0, -1).join("/"));
+    else giveBack(this.root);
   }
 
   closeSearch() {
@@ -288,7 +292,7 @@ class ExplorerView {
       { keys: ["]", "PageDown"], shown: "]", does: "next iteration of a loop", act: () => this.turn(1) },
       { keys: ["[", "PageUp"], shown: "[", does: "previous iteration of a loop", act: () => this.turn(-1) },
       { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op", act: () => this.enter(this.focus()) },
-      { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope", act: () => this.leave() },
+      { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope, back to the cell", act: () => this.leave() },
       { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },
       { keys: ["f"], shown: "f", does: "fit the graph to the panel", act: () => this.graph.fit() },
       { keys: ["F"], shown: "F", does: "full screen, and back", act: () => this.fillScreen() },

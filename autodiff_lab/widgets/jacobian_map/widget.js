@@ -1,9 +1,10 @@
 // The Jacobian map: the drawing comes from Python, this moves its frames and says what the marked number means.
 
+import { attend, giveBack, keepKeys, makeHint } from "../host.js";
 import { inside, moved, partner, pressed } from "./places.js";
 
 /** @typedef {import("./places.js").Entry} Entry */
-/** @typedef {{ facts: import("./places.js").MapFacts, row: number, column: number }} Traits */
+/** @typedef {{ facts: import("./places.js").MapFacts, row: number, column: number, wants_focus: boolean }} Traits */
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -13,8 +14,6 @@ function render({ model, el }) {
   const facts = model.get("facts");
   const root = document.createElement("div");
   root.className = "autodiff-lab lab-jacobian-map";
-  // JupyterLab would otherwise take our keys for its own shortcuts.
-  root.setAttribute("data-lm-suppress-shortcuts", "true");
   const board = document.createElement("div");
   board.className = "board";
   board.tabIndex = 0;
@@ -27,8 +26,8 @@ function render({ model, el }) {
   said.setAttribute("aria-live", "polite");
   const keys = document.createElement("p");
   keys.className = "keys";
-  keys.textContent = "Arrow keys move the frames, or press a cell. Dashed: the row, one backward pass. "
-    + "Solid: the column, one forward pass.";
+  keys.append("Arrow keys move the frames, or press a cell. Dashed: the row, one backward pass. "
+    + "Solid: the column, one forward pass. ", makeHint("→"));
   root.append(said, board, keys);
   el.append(root);
 
@@ -46,14 +45,14 @@ function render({ model, el }) {
     show();
   };
   const options = { signal: stop.signal };
-  board.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+  keepKeys(root, stop.signal, event => {
+    if (event.key === "Escape") giveBack(root);
     const entry = moved(now(), event.key, facts.size);
     if (!entry) return;
     event.preventDefault();
-    event.stopPropagation();
     go(entry);
-  }, options);
+  });
+  attend(model, root, board, stop.signal);
   board.addEventListener("click", event => {
     const cell = /** @type {SVGElement | null} */ (/** @type {Element} */ (event.target).closest("[data-role]"));
     if (!cell) return;

@@ -1,5 +1,7 @@
 // What a pointer, a wheel and keys do in a plot: drag a handle, move the paper, zoom.  Every plot takes them from here.
 
+import { giveBack, keepKeys } from "../host.js";
+
 /**
  * What a press starts: it follows the pointer, in pixels of the picture, until it is released.
  * @typedef {(x: number, y: number) => void} Follow
@@ -63,28 +65,17 @@ export function listenToPointer(svg, { take, zoom, pan }, stop) {
 }
 
 /**
- * Keys of a widget.  Plain ones stay in it: what `action` does not know must not reach a notebook, where letters delete
- * cells.  With Ctrl, Alt or Meta, and as Shift+Enter, they belong to the host, and Esc gives the focus back to it.
+ * Keys of a plot.  Plain ones stay in it; those of the host go on to it, and Esc gives the focus back.
  * @param {HTMLElement} root
  * @param {(event: KeyboardEvent) => (() => void) | null} action
  * @param {AbortSignal} signal
  */
 export function listenToPlotKeys(root, action, signal) {
-  root.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter")) return;
-    if (event.key === "Escape") leave(root);
-    event.stopPropagation();
+  keepKeys(root, signal, event => {
+    if (event.key === "Escape") giveBack(root);
     const act = action(event);
     if (!act) return;
     event.preventDefault();
     act();
-  }, { signal });
-}
-
-/** @param {HTMLElement} root */
-function leave(root) {
-  const cell = /** @type {HTMLElement | null} */ (root.closest(".jp-Cell"));
-  const host = cell ?? /** @type {HTMLElement | null} */ (root.closest(".jp-Notebook"));
-  if (host) host.focus();
-  else /** @type {HTMLElement | null} */ (root.querySelector(":focus"))?.blur();
+  });
 }

@@ -1,13 +1,14 @@
 // The program explorer: graph, program and source of a compiled function.  The state is the integer `at`; everything
 // that is marked follows from it.  A pointer over a line or a node marks it lightly, and moves nothing.
 
+import { attend, giveBack, makeHint } from "../host.js";
 import { element, setText } from "../explorer/dom.js";
 import { listenToKeys, makeHelp } from "../explorer/keys.js";
 import { NOTHING, followed, itemsOf, loopOf, markOf, nextLoop, walked } from "./links.js";
 
 /** @typedef {import("./links.js").ProgramFacts} ProgramFacts */
 /** @typedef {import("./links.js").RowFacts} RowFacts */
-/** @typedef {{ facts: ProgramFacts, at: number }} Traits */
+/** @typedef {{ facts: ProgramFacts, at: number, wants_focus: boolean }} Traits */
 /** @typedef {{ row: HTMLElement, items: number[] }} Line */
 
 const SVG_TYPE = "image/svg+xml";
@@ -39,14 +40,15 @@ class ProgramPanels {
     this.help = makeHelp(keys);
     this.root = element(
       "section",
-      { class: "autodiff-lab lab-program-view", "aria-label": `Compiled function ${facts.title}`, "data-lm-suppress-shortcuts": "true" },
-      element("header", {}, element("h2", { title: facts.title }, facts.title), element("p", { class: "summary" }, facts.summary)),
+      { class: "autodiff-lab lab-program-view", "aria-label": `Compiled function ${facts.title}` },
+      element("header", {}, element("h2", { title: facts.title }, facts.title), element("p", { class: "summary" }, facts.summary), facts.program.length ? makeHint("↓") : ""),
     );
     if (facts.why) this.root.append(reasonsOf(facts));
     if (facts.program.length) this.addPanels();
     el.append(this.root);
     listenToKeys(this.root, keys, this.stop.signal);
     this.listen();
+    if (facts.program.length) attend(model, this.root, this.stage, this.stop.signal);
     model.on("change:at", this.show);
     this.show();
     requestAnimationFrame(() => this.zoom(0));
@@ -217,7 +219,7 @@ class ProgramPanels {
       { keys: ["f"], shown: "f", does: "the whole graph, or full size", act: () => this.fit() },
       { keys: ["+", "="], shown: "+", does: "larger", act: () => this.zoom(this.scale * ZOOM_STEP) },
       { keys: ["-"], shown: "−", does: "smaller", act: () => this.zoom(this.scale / ZOOM_STEP) },
-      { keys: ["Escape"], shown: "Esc", does: "mark nothing", act: () => this.go(NOTHING) },
+      { keys: ["Escape"], shown: "Esc", does: "mark nothing, back to the cell", act: () => (at() === NOTHING ? giveBack(this.root) : this.go(NOTHING)) },
       { keys: ["?"], shown: "?", does: "these keys", act: () => { this.help.hidden = !this.help.hidden; } },
     ];
   }
