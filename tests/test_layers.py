@@ -84,10 +84,12 @@ LAYERS.update(
 
 # Methods that work to their right, and what their bodies may import. Nothing else may.
 RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
-    ("recording", "Recording.to_svg"): frozenset({"draw"}),
-    ("recording", "Recording.to_dot"): frozenset({"draw"}),
-    ("recording", "Recording.to_html"): frozenset({"draw", "widgets"}),
-    ("recording", "Recording._repr_mimebundle_"): frozenset({"draw", "widgets"}),
+    ("recording", "Exporting.to_svg"): frozenset({"draw"}),
+    ("recording", "Exporting.to_png"): frozenset({"draw"}),
+    ("recording", "Exporting.to_pdf"): frozenset({"draw"}),
+    ("recording", "Exporting.to_dot"): frozenset({"draw"}),
+    ("recording", "Exporting.to_html"): frozenset({"draw", "widgets"}),
+    ("recording", "Exporting._repr_mimebundle_"): frozenset({"draw", "widgets"}),
     ("recording", "Recording.explain"): frozenset({"explain"}),
     ("recording", "Recording.ledger"): frozenset({"explain"}),
     ("recording", "Recording.first_nonfinite"): frozenset({"explain"}),

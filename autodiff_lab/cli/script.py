@@ -18,7 +18,9 @@ from typing import Any
 
 from autodiff_lab.cli.frameworks import framework_of, refusal
 from autodiff_lab.cli.running import keep_lines, run_recorded, say
+from autodiff_lab.errors import MissingPackage
 from autodiff_lab.recording import Recording
+from autodiff_lab.recording.files import write_whole
 
 _DESCRIPTION = """\
 Run a script and write what its tapes did. Arguments after the script that are not options listed below go to the
@@ -42,6 +44,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page that can be stepped through offline")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the recording for lab.load_recording")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture of the graph")
+    parser.add_argument("--png", type=Path, metavar="FILE", help="write the same picture in pixels")
+    parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the same picture as a page of its size")
     parser.add_argument("--text", action="store_true", help="print the recording")
     parser.add_argument("--title", default="", help="heading of the page (default: the script's name)")
 
@@ -49,7 +53,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Run the script, then write what was requested."""
     path: Path = options.script
-    problem = _problem(path, [options.html, options.json, options.svg])
+    problem = _problem(path, [options.html, options.json, options.svg, options.png, options.pdf])
     if problem:
         print(f"autodiff-lab record: {problem}", file=sys.stderr)
         return 2
@@ -112,10 +116,16 @@ def _write(recording: Recording, options: argparse.Namespace, here: Path) -> Non
         recording.save(here / options.json)
         say(f"{options.json}: {summary}. lab.load_recording reads it.")
     if options.svg is not None:
-        from autodiff_lab.recording.wire import write_whole
-
         write_whole(here / options.svg, recording.to_svg())
         say(f"{options.svg}: {summary}.")
-    printed = options.text or not (options.html or options.json or options.svg)
+    for picture, write in ((options.png, recording.to_png), (options.pdf, recording.to_pdf)):
+        if picture is not None:
+            try:
+                write(here / picture)
+            except MissingPackage as error:
+                say(f"{picture} is not written. {error}")
+            else:
+                say(f"{picture}: {summary}.")
+    printed = options.text or not any((options.html, options.json, options.svg, options.png, options.pdf))
     if printed and not say(recording.to_text(), sys.stdout):
         say("autodiff-lab record: the script closed standard output, so the recording is not printed. Try --html.")

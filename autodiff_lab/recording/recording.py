@@ -1,34 +1,30 @@
 """Recording: what a program did, frozen, for pictures, texts and explanations to read.
 
 It is made by a `Recorder`, by `load_recording` from a file, or by hand. It holds no live tensors and does not need the
-engine, so a recording made elsewhere can be drawn here. Methods that draw import the layers to their right.
+engine, so a recording made elsewhere can be drawn here. Methods that explain it import the layer to the right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.errors import LabError, StillRecording
+from autodiff_lab.errors import StillRecording
+from autodiff_lab.recording.exporting import Exporting
 from autodiff_lab.recording.model import Application, Moment, Note, OpInfo, Sweep, TensorRecord
 from autodiff_lab.recording.names import short_name
 from autodiff_lab.recording.numbers import counted
 
 if TYPE_CHECKING:
-    from graphviz import Source
-
     from autodiff_lab.explain import Explanation, Ledger, NonFinite
     from autodiff_lab.recording.recorder import Recorder
 
-QUICKLY_DRAWN = 300
-"""Moments up to which a recording is drawn automatically where widgets are not available."""
-
 
 @dataclass(frozen=True, repr=False)
-class Recording:
+class Recording(Exporting):
     """A recorded computation.
 
     Attributes
@@ -294,104 +290,6 @@ class Recording:
         from autodiff_lab.recording.wire import save
 
         save(self, path)
-
-    def to_svg(
-        self,
-        moment: int | None = None,
-        *,
-        theme: str = "auto",
-        within: str = "",
-        folded: Iterable[str] | None = None,
-        show: Iterable[str] | None = None,
-        layout_seconds: float = 5.0,
-    ) -> str:
-        """Return a static picture of the graph, as the text of an SVG file.
-
-        Parameters
-        ----------
-        moment : int, optional
-            Index into `order`: the picture as of that moment.  By default everything that happened is shown.
-        theme : str
-            ``"light"``, ``"dark"``, or ``"auto"``: what the viewer prefers.
-        within : str
-            The scope whose inside is drawn.
-        folded : iterable of str, optional
-            Scopes drawn as one node; all direct sub-scopes of `within` if it is not given.
-        show : iterable of str, optional
-            Any of ``"values"``, ``"gradients"``, ``"shapes"`` and ``"names"``.
-        layout_seconds : float
-            CPU seconds that Graphviz may take; what takes longer is placed in layers.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> with lab.record() as recording:
-        ...     y = lab.exp(lab.constant(0.0))
-        >>> recording.to_svg().startswith("<svg")
-        True
-        """
-        from autodiff_lab.draw.graph import graph
-        from autodiff_lab.draw.layout import arrange
-        from autodiff_lab.draw.svg import svg
-
-        drawn = graph(self, within, folded)
-        options: dict[str, Any] = {} if show is None else {"show": show}
-        return svg(drawn, arrange(drawn, layout_seconds), self, moment, theme, **options)
-
-    def to_dot(self, *, within: str = "", folded: Iterable[str] | None = None) -> Source:
-        """Return the graph as a `graphviz.Source`, to render, edit or save; `within` and `folded` are as for `to_svg`.
-
-        Examples
-        --------
-        >>> import autodiff_lab as lab
-        >>> with lab.record() as recording:
-        ...     y = lab.exp(lab.constant(0.0))
-        >>> "exp" in recording.to_dot().source
-        True
-        """
-        from autodiff_lab.draw.dot import dot
-        from autodiff_lab.draw.graph import graph
-
-        return dot(graph(self, within, folded), self)
-
-    def to_html(self, path: str | Path, *, title: str = "") -> None:
-        """Write one HTML file in which the recording can be stepped through, with no network and no kernel.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to write it; an existing file is replaced once the new one is complete.
-        title : str
-            Its heading, if the recording has no title.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        """
-        from autodiff_lab.draw.page import page
-        from autodiff_lab.recording.wire import write_whole
-
-        write_whole(Path(path), page(self, title or self.title))
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        """Return what a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""
-        if self.__dict__.get("_running"):
-            return {"text/plain": repr(self)}
-        try:
-            from autodiff_lab.widgets.explorer import Explorer
-        except ImportError:
-            return {"text/plain": repr(self)} | self._picture()
-        return Explorer(self)._repr_mimebundle_(include=include, exclude=exclude)
-
-    def _picture(self) -> dict[str, str]:
-        """Return the SVG if it is quick to draw, otherwise nothing: a display must not fail."""
-        if len(self.order) > QUICKLY_DRAWN:
-            return {}
-        try:
-            return {"image/svg+xml": self.to_svg()}
-        except LabError:
-            return {}
 
 
 _FIELDS = tuple(f.name for f in fields(Recording))

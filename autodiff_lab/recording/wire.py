@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from autodiff_lab.recording.files import write_whole
 from autodiff_lab.recording.model import Application, Flow, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.reader import LIMIT, parse
 from autodiff_lab.recording.recording import Recording
@@ -26,26 +25,6 @@ from autodiff_lab.recording.snapshot import Snapshot, numbers_of
 def save(recording: Recording, path: str | Path) -> None:
     """Write a recording as JSON; an existing file is replaced only when the new one is complete."""
     write_whole(Path(path), json.dumps(to_json(recording), ensure_ascii=True, allow_nan=False, separators=(",", ":")))
-
-
-def write_whole(path: Path, content: str) -> None:
-    """Write a text file atomically: to a neighbouring file first, which then takes its place.
-
-    A target that is not a regular file, such as a pipe, is written directly.
-    """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        path.write_text(content, encoding="utf-8", newline="\n")
-        return
-    path = Path(os.path.realpath(path))  # a link stays a link
-    beside = path.parent / f".{secrets.token_hex(8)}.part"
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:

@@ -12,7 +12,7 @@ import autodiff_lab as lab
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.events import SINKS
 from autodiff_lab.recording import Recording
-from autodiff_lab.recording.recording import QUICKLY_DRAWN
+from autodiff_lab.recording.exporting import QUICKLY_DRAWN
 from autodiff_lab.recording.snapshot import Snapshot
 from tests.recording.programs import square_plus_sine
 

@@ -1,0 +1,189 @@
+"""How a recording leaves Python: as SVG, PNG, PDF, DOT, a page, and what a notebook displays.
+
+Each method imports the layer that draws, to the right of this one, when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from autodiff_lab.errors import LabError
+from autodiff_lab.recording.files import write_whole
+
+if TYPE_CHECKING:
+    from graphviz import Source
+
+    from autodiff_lab.recording.recording import Recording
+
+QUICKLY_DRAWN = 300
+"""Moments up to which a recording is drawn automatically where widgets are not available."""
+
+
+class Exporting:
+    """The base class of `Recording`: its methods that draw."""
+
+    @property
+    def _whole(self) -> Recording:
+        return cast("Recording", self)
+
+    def to_svg(
+        self,
+        moment: int | None = None,
+        *,
+        theme: str = "auto",
+        within: str = "",
+        folded: Iterable[str] | None = None,
+        show: Iterable[str] | None = None,
+        layout_seconds: float = 5.0,
+    ) -> str:
+        """Return a static picture of the graph, as the text of an SVG file.
+
+        Parameters
+        ----------
+        moment : int, optional
+            Index into `order`: the picture as of that moment.  By default everything that happened is shown.
+        theme : str
+            ``"light"``, ``"dark"``, or ``"auto"``: what the viewer prefers.
+        within : str
+            The scope whose inside is drawn.
+        folded : iterable of str, optional
+            Scopes drawn as one node; all direct sub-scopes of `within` if it is not given.
+        show : iterable of str, optional
+            Any of ``"values"``, ``"gradients"``, ``"shapes"`` and ``"names"``.
+        layout_seconds : float
+            CPU seconds that Graphviz may take; what takes longer is placed in layers.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.exp(lab.constant(0.0))
+        >>> recording.to_svg().startswith("<svg")
+        True
+        """
+        from autodiff_lab.draw.graph import graph
+        from autodiff_lab.draw.layout import arrange
+        from autodiff_lab.draw.svg import svg
+
+        drawn = graph(self._whole, within, folded)
+        options: dict[str, Any] = {} if show is None else {"show": show}
+        return svg(drawn, arrange(drawn, layout_seconds), self._whole, moment, theme, **options)
+
+    def to_png(self, path: str | Path, *, theme: str = "light", scale: float = 2.0, **options: Any) -> None:
+        """Write the static picture as a PNG, for documents that take no SVG.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced once the new one is complete.
+        theme : str
+            ``"light"`` or ``"dark"``.
+        scale : float
+            Pixels of the file for each pixel of the picture.
+        **options
+            As for `to_svg`.
+
+        Raises
+        ------
+        MissingPackage
+            Without resvg_py, which comes with ``autodiff-lab[lab]``.
+        InvalidArgumentError
+            For a theme or scale that is not possible, or more than 100 million pixels.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.exp(lab.constant(0.0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     recording.to_png(folder + "/picture.png")
+        ...     Path(folder, "picture.png").read_bytes()[1:4]
+        b'PNG'
+        """
+        from autodiff_lab.draw.export import png
+
+        write_whole(Path(path), png(self.to_svg(**options), theme, scale))
+
+    def to_pdf(self, path: str | Path, *, theme: str = "light", **options: Any) -> None:
+        """Write the static picture as a PDF of one page, with lines and letters that stay sharp at any size.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced once the new one is complete.
+        theme : str
+            ``"light"`` or ``"dark"``.
+        **options
+            As for `to_svg`.
+
+        Raises
+        ------
+        MissingPackage
+            Without typst, which comes with ``autodiff-lab[pdf]``.
+        InvalidArgumentError
+            For another theme.
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.draw.export import pdf
+
+        write_whole(Path(path), pdf(self.to_svg(**options), theme))
+
+    def to_dot(self, *, within: str = "", folded: Iterable[str] | None = None) -> Source:
+        """Return the graph as a `graphviz.Source`, to render, edit or save; `within` and `folded` are as for `to_svg`.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.exp(lab.constant(0.0))
+        >>> "exp" in recording.to_dot().source
+        True
+        """
+        from autodiff_lab.draw.dot import dot
+        from autodiff_lab.draw.graph import graph
+
+        return dot(graph(self._whole, within, folded), self._whole)
+
+    def to_html(self, path: str | Path, *, title: str = "") -> None:
+        """Write one HTML file in which the recording can be stepped through, with no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it; an existing file is replaced once the new one is complete.
+        title : str
+            Its heading, if the recording has no title.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from autodiff_lab.draw.page import page
+
+        write_whole(Path(path), page(self._whole, title or self._whole.title))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return what a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""
+        if self.__dict__.get("_running"):
+            return {"text/plain": repr(self)}
+        try:
+            from autodiff_lab.widgets.explorer import Explorer
+        except ImportError:
+            return {"text/plain": repr(self)} | self._picture()
+        return Explorer(self._whole)._repr_mimebundle_(include=include, exclude=exclude)
+
+    def _picture(self) -> dict[str, str]:
+        """Return the SVG if it is quick to draw, otherwise nothing: a display must not fail."""
+        if len(self._whole.order) > QUICKLY_DRAWN:
+            return {}
+        try:
+            return {"image/svg+xml": self.to_svg()}
+        except LabError:
+            return {}
