@@ -31,11 +31,11 @@ def scaled(factor: float) -> Callable[[object], object]:
         (lambda x: lab.nn.relu(x - 1e-7), 0.0, "precision"),
         (lambda x: 1e-3 * x + 1e12, 1.0, "precision"),
         (lambda x: lab.sin(1e6 * x), 0.3, "precision"),
-        (lab.sqrt, 0.0, "precision"),
-        (scaled(5.0), 0.0, "wrong"),
-        (scaled(5.0), 1.0, "wrong"),
-        (scaled(1.001), 1.0, "wrong"),
-        (scaled(float("nan")), 1.0, "wrong"),
+        (lab.sqrt, 0.0, "not finite"),
+        (scaled(5.0), 0.0, "wrong rule"),
+        (scaled(5.0), 1.0, "wrong rule"),
+        (scaled(1.001), 1.0, "wrong rule"),
+        (scaled(float("nan")), 1.0, "not finite"),
     ],
 )
 def test_the_verdict_says_why_a_gradient_disagrees(function: Callable[..., object], at: float, verdict: str) -> None:
@@ -43,7 +43,7 @@ def test_the_verdict_says_why_a_gradient_disagrees(function: Callable[..., objec
     check = check_gradient(function, at)
     assert check.verdict == verdict, str(check)
     assert bool(check) == (verdict == "agrees")
-    assert ("wrong" in str(check)) == (verdict == "wrong")
+    assert str(check).startswith("The gradient agrees" if check else f"{verdict}: ")
 
 
 @pytest.mark.parametrize("module", ["lessons", "widgets.explorer"])

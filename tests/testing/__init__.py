@@ -1,0 +1,1 @@
+"""Tests of `autodiff_lab.testing`: the verdict of a gradient check."""
