@@ -18,6 +18,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("AUTODIFF_LAB_KERNELS", "numpy")
 # Nor on when another process has compiled a program; tests of that start processes of their own.
 os.environ.setdefault("AUTODIFF_LAB_COMPILE", "wait")
+# Nor on what somebody has solved on this machine.
+os.environ["AUTODIFF_LAB_PROGRESS"] = "off"
 # OpenBLAS reads this when it loads. Its idle threads otherwise spin for 2**26 cycles after each product, on cores that
 # other tests need.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")

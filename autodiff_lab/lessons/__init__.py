@@ -10,8 +10,10 @@ from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, ch
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.emitting import check_emitted
+from autodiff_lab.lessons.exercises import EXERCISES, check
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
+from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
@@ -27,6 +29,7 @@ from autodiff_lab.lessons.threads import Launch, cuda, launch
 
 __all__ = [
     "CODES",
+    "EXERCISES",
     "BackwardPuzzle",
     "CheckResult",
     "Launch",
@@ -36,6 +39,7 @@ __all__ = [
     "Traffic",
     "Unlocked",
     "backward_puzzle",
+    "check",
     "check_average_rate",
     "check_blocks",
     "check_checkpoints",
@@ -74,6 +78,7 @@ __all__ = [
     "memory_line",
     "once",
     "predict",
+    "progress",
     "run_chain",
     "run_simulated",
     "seconds",

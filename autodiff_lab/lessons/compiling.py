@@ -12,6 +12,7 @@ import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.compile import Function
 from autodiff_lab.lessons.attempt import attempt, checked, is_blank, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.memory import OPS, Chain, Kept, Op, run_chain
 from autodiff_lab.lessons.result import CheckResult, passed
 
@@ -150,3 +151,11 @@ def _plain(op: Op, x: Any) -> Any:
     for _ in range(OPS):
         x = op(x)
     return x
+
+
+EXERCISES: dict[str, Exercise] = {
+    "14.1": Exercise("a branch in a program", check_compiled),
+    "14.2": Exercise("a number that leaves", check_compiled),
+    "14.3": Exercise("one program for all rates", check_one_program),
+    "14.4": Exercise("checkpoints", check_checkpoints),
+}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.lessons.attempt import attempt, checked, number, numbers, same, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
 TRIALS = 6
@@ -112,3 +113,10 @@ def check_traffic(moved: Callable[[int, int], Any], names: tuple[str, str] = ("o
             raise stop("WRITES_ONLY")
         raise stop("ALL_STORED" if same(each, together) else "OTHER")
     return passed("Right for every length that was tried.")
+
+
+_WAYS = ("treatment by treatment", "painting by painting")
+
+EXERCISES: dict[str, Exercise] = {
+    "14.5": Exercise("the restorer's walks", lambda walks: check_traffic(walks, names=_WAYS))
+}

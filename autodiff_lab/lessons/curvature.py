@@ -12,6 +12,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.lessons.attempt import Stopped, attempt, checked, is_blank, number, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
 Array = Any
@@ -311,3 +312,17 @@ def _wrong_step(found: Array, start: Array, curvature: Array, slope: Array) -> s
              ("NO_STEP", newton), ("NO_STEP", -newton), ("MULTIPLIED", start - curvature @ slope),
              ("MIXED_ZERO", start - slope / np.diag(curvature))]  # fmt: skip
     return next((code for code, wrong in ideas if np.allclose(found, wrong)), "OTHER")
+
+
+def _valley_of_two(x: Any, y: Any) -> Any:
+    """Return the function whose Hessian is worked out in lesson 13."""
+    return (1 - x) ** 2 + 100 * (y - x * x) ** 2
+
+
+EXERCISES: dict[str, Exercise] = {
+    "13.1": Exercise("nested tapes, repaired", lambda second: check_derivative(second, order=2)),
+    "13.2": Exercise("a Hessian by hand", lambda hessian: check_hessian(hessian, _valley_of_two)),
+    "13.3": Exercise("Hessian times vector", check_hvp),
+    "13.4": Exercise("Newton's step", check_newton),
+    "13.5": Exercise("jerk in a lift", lambda jerk: check_derivative(jerk, order=3)),
+}

@@ -15,6 +15,7 @@ import autodiff_lab as lab
 from autodiff_lab.adapters import Emitter, OpTable
 from autodiff_lab.lessons.attempt import attempt, checked, is_blank, same, stop
 from autodiff_lab.lessons.codes import CODES
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.gradients import TRIALS, Numbers, agree, diagnosis, fresh_points, gradients_of, names_of
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.recording import Recording
@@ -209,3 +210,23 @@ def _gradients(recording: Recording, at: Numbers) -> Numbers:
     if empty:
         raise stop("OTHER", f"The backward pass does not lead to {empty[0]}.", "Name it in start_backward.")
     return {name: values[0] for name, values in found.items()}
+
+
+def _with_exp(x: Any, w: Any) -> Any:
+    return lab.exp(x * w) * x
+
+
+def _reuses(x: Any, w: Any) -> Any:
+    a = x * w
+    return a * a + a
+
+
+def _bill(b1: Any, b2: Any) -> Any:
+    return b1 + b1 * b2
+
+
+EXERCISES: dict[str, Exercise] = {
+    "17.1": Exercise("an op of your own", lambda tell: check_emitted(tell, _with_exp)),
+    "17.2": Exercise("a sweep in the right order", lambda tell: check_emitted(tell, _reuses)),
+    "17.3": Exercise("a spreadsheet", lambda tell: check_emitted(tell, _bill)),
+}

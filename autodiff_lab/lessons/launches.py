@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, same, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.threads import Launch, launch
 
@@ -193,3 +194,11 @@ def _launched(kernel: Any, blocks: int, size: int, **arrays: Any) -> Launch:
             raise stop("BLANK", f"{name} still has a blank (...).") from None
         raise stop("RAISES", f"{name} raised {type(error).__name__}: {error}", "Launch it yourself: "
                    f"lessons.launch({name}, 3, 8, ...) shows the line and the thread.") from None  # fmt: skip
+
+
+EXERCISES: dict[str, Exercise] = {
+    "15.1": Exercise("a kernel", check_kernel),
+    "15.2": Exercise("neighbours on neighbours", check_kernel),
+    "15.3": Exercise("a sum with a barrier", check_sum),
+    "15.4": Exercise("coach or train", check_overtakes),
+}

@@ -13,6 +13,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.lessons.attempt import attempt, checked, is_blank, numbers, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
 Array = Any
@@ -301,3 +302,11 @@ def check_own_slope(own_slope: Callable[[Any, Any, int], Any], seed: int | None 
         ideas = {"SUMMED": jacobian.sum(axis=0), "COLUMN": jacobian[:, k], "WHOLE_JACOBIAN": jacobian}
         raise stop(next((code for code, wrong in ideas.items() if _same(found, wrong)), "OTHER"))
     return passed(f"Right for {TRIALS} random functions.")
+
+
+EXERCISES: dict[str, Exercise] = {
+    "10.1": Exercise("rules for a matrix product", check_matmul_vjp),
+    "10.2": Exercise("how much is not built", check_sizes),
+    "10.3": Exercise("forward or backward", check_modes),
+    "10.4": Exercise("four stalls", check_own_slope),
+}

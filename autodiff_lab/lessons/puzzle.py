@@ -16,6 +16,8 @@ import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import checked, numbers, same
+from autodiff_lab.lessons.exercise import Exercise
+from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
 from autodiff_lab.lessons.source import readable
 from autodiff_lab.recording import Recording, record
@@ -278,3 +280,20 @@ def _is_good(inputs: dict[str, float], gates: tuple[Gate, ...]) -> bool:
     gradients = [gradient for _, gradient in BackwardPuzzle(inputs, gates)._facts().values()]
     idle = sum(gradient == 0 for gradient in gradients)
     return idle <= 1 and all(abs(gradient) <= LARGEST for gradient in gradients) and len(set(gradients)) >= 4
+
+
+def _seconds(grind: Any, brew: Any, steam: Any, drinks: Any) -> Any:
+    """Return the time of an order in lesson 7."""
+    return (grind + lab.maximum(brew, steam)) * drinks
+
+
+def _check_puzzle(answers: Any, puzzle: Any = None) -> CheckResult:
+    if not isinstance(puzzle, BackwardPuzzle):
+        raise InvalidArgumentError('Pass the puzzle as well: lessons.check("7.1", answers, puzzle).')
+    return puzzle.check(answers)
+
+
+EXERCISES: dict[str, Exercise] = {
+    "7.1": Exercise("a graph of your own", _check_puzzle),
+    "7.2": Exercise("seconds at the counter", lambda slopes: check_gradients(slopes, _seconds)),
+}

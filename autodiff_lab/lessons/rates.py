@@ -13,6 +13,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, same, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
 
 TRIALS = 8
@@ -250,3 +251,18 @@ def check_rate_from_table(estimate: Any, times: Sequence[float], values: Sequenc
         raise stop("UPSIDE_DOWN")
     raise stop("OTHER", f"That is too {'slow' if said < low else 'fast'} for the rows around t = {at:g}.",
                "Work out the average rate over the interval just before, and over the one just after.")  # fmt: skip
+
+
+def _climb(x: Any) -> Any:
+    """Return the function of lesson 1."""
+    return x * x * x + 6 * x
+
+
+_SECONDS, _METRES = (0, 2, 4, 6, 8), (0, 1, 8, 27, 64)
+
+EXERCISES: dict[str, Exercise] = {
+    "1.1": Exercise("average rate", check_average_rate),
+    "1.2": Exercise("the interval that matches", lambda ends: check_interval(ends, _climb, at=1.0)),
+    "1.3": Exercise("the second meeting", lambda again: check_meeting(again, _climb)),
+    "1.4": Exercise("a rocket", lambda speed: check_rate_from_table(speed, _SECONDS, _METRES, at=6)),
+}

@@ -14,9 +14,10 @@ import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.explain import CAUSES
 from autodiff_lab.lessons.attempt import attempt, checked, is_blank, same, stop
+from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.source import readable
-from autodiff_lab.lessons.taping import agrees
+from autodiff_lab.lessons.taping import agrees, check_off_the_record
 
 Program = Callable[[int], Any]
 STEP = 1e-4
@@ -162,3 +163,16 @@ def _named(number: int, cause: Any) -> CheckResult:
     if cause != cause_of(broken(number))[0]:
         raise stop("WRONG_CAUSE")
     return passed(f"Fixed and named: {CAUSES[cause]}.")
+
+
+def _repair(number: int) -> Exercise:
+    def check(program: Any, cause: Any = ...) -> CheckResult:
+        return check_repair(number, program, cause)
+
+    return Exercise(f"None, {number} of {len(PROGRAMS)}", check)
+
+
+EXERCISES: dict[str, Exercise] = {
+    **{f"6.{number}": _repair(number) for number in range(1, len(PROGRAMS) + 1)},
+    "6.6": Exercise("off the record", check_off_the_record),
+}

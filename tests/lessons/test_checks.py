@@ -251,8 +251,8 @@ def test_the_document_for_teachers_lists_every_code() -> None:
     [
         (lambda f, a, b: None, "BLANK", "return"),
         (lambda f, a, b: ..., "BLANK", "Replace every ..."),
-        (lambda f, a, b: 1 / 0, "RAISES", "Call <lambda> in a new cell"),
-        (lambda f, a, b: "nine", "RAISES", "the kind of thing that was asked for"),
+        (lambda f, a, b: 1 / 0, "RAISES", "Call your function in a new cell"),
+        (lambda f, a, b: "nine", "RAISES", "without the quotes"),
         (9.0, "RAISES", "the kind of thing that was asked for"),
     ],
 )

@@ -1,0 +1,154 @@
+"""A deadline for a learner's code: what does not come to an end is interrupted, and nothing else is.
+
+In the main thread an alarm of the operating system does it, which also ends a `time.sleep` and arithmetic with huge
+integers; it is set only where no program uses the alarm, and taken back at once. Elsewhere a timer raises an exception
+in the thread at its next line of Python. In a browser, where Python has neither, there is no deadline.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+SECONDS = 5.0
+"""What the learner's code may take in one check, all calls together."""
+AGAIN = 0.0007
+"""Seconds until code that has caught the interruption is interrupted once more: so few that it is caught in the act of
+catching, outside the ``try``."""
+SHORTEST = 0.05
+"""Seconds that a call gets even if the calls before it have used up everything."""
+
+_left: ContextVar[list[float] | None] = ContextVar("autodiff_lab_seconds_left", default=None)
+
+
+class TooLong(BaseException):
+    """Ends code that has reached its deadline. Not an `Exception`, so that ``except Exception`` lets it pass."""
+
+
+@contextmanager
+def share_seconds(seconds: float = SECONDS) -> Generator[None]:
+    """Share a number of seconds among all calls of `within_deadline` in this block; an outer block keeps its own."""
+    if _left.get() is not None:
+        yield
+        return
+    token = _left.set([seconds])
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def within_deadline(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function, and interrupt it when its seconds are over.
+
+    Raises
+    ------
+    TooLong
+        If it was interrupted. Whatever else the function raises is passed on.
+
+    Examples
+    --------
+    >>> within_deadline(lambda x: x + 1, 2)
+    3
+    """
+    left = _left.get() or [SECONDS]
+    began = time.monotonic()
+    try:
+        with _watch(max(left[0], SHORTEST)):
+            return function(*arguments)
+    finally:
+        left[0] -= time.monotonic() - began
+
+
+def _watch(seconds: float) -> AbstractContextManager[None]:
+    main = threading.current_thread() is threading.main_thread()
+    alarm = getattr(signal, "SIGALRM", None)
+    free = main and alarm is not None and signal.getsignal(alarm) is signal.SIG_DFL
+    return _alarm(seconds) if free and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) else _Timed(seconds)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Generator[None]:
+    """Interrupt the main thread by an alarm; its handler runs in the main thread, so nothing can arrive too late."""
+    over = rang = False
+
+    def ring(number: int, frame: Any) -> None:
+        nonlocal rang
+        if not over:
+            rang = True
+            raise TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+        yield
+        if rang:  # and the code caught it
+            raise TooLong
+    finally:
+        over = True
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _Timed:
+    """Interrupts the thread that entered it, again and again until the thread leaves, and never afterwards."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._thread = threading.get_ident()
+        self._sent = self._over = False
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> None:
+        timer = threading.Timer(self._seconds, self._ring)
+        timer.daemon = True
+        with suppress(RuntimeError):  # this Python has no threads
+            timer.start()
+            self._timer = timer
+
+    def _ring(self) -> None:
+        while True:
+            with self._lock:
+                if self._over:
+                    return
+                self._sent = True
+                _interrupt(self._thread)
+            time.sleep(AGAIN)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        arrived = isinstance(error, (KeyboardInterrupt, TooLong))
+        while True:
+            try:
+                self._leave(wait=not arrived)
+                break
+            except (KeyboardInterrupt, TooLong):
+                arrived = True
+        if self._sent:
+            raise TooLong from None
+
+    def _leave(self, wait: bool) -> None:
+        """Let no more interruptions be sent, and wait for one that is on its way to arrive here."""
+        with self._lock:
+            self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for _ in range(20 if self._sent and wait else 2):
+            time.sleep(0.005 if self._sent else 0.0)
+
+
+def _interrupt(thread: int) -> None:
+    """Raise `KeyboardInterrupt` in the main thread as Ctrl+C does, or `TooLong` where Ctrl+C means something else."""
+    if thread == threading.main_thread().ident and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        _thread.interrupt_main()
+        return
+    api = getattr(ctypes, "pythonapi", None)
+    if api is not None:
+        api.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooLong))
