@@ -11,13 +11,14 @@ from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.exercises import EXERCISES, check
+from autodiff_lab.lessons.explaining import Explained, explain
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
-from autodiff_lab.lessons.prediction import Prediction, Unlocked, predict
+from autodiff_lab.lessons.prediction import Prediction, predict
 from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
 from autodiff_lab.lessons.puzzle import BackwardPuzzle, backward_puzzle
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
@@ -26,12 +27,14 @@ from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 from autodiff_lab.lessons.threads import Launch, cuda, launch
+from autodiff_lab.lessons.unlocked import Unlocked
 
 __all__ = [
     "CODES",
     "EXERCISES",
     "BackwardPuzzle",
     "CheckResult",
+    "Explained",
     "Launch",
     "Misconception",
     "Picture",
@@ -72,6 +75,7 @@ __all__ = [
     "check_vjp",
     "cuda",
     "derivatives",
+    "explain",
     "jacobian_map",
     "launch",
     "matmul_map",

@@ -9,30 +9,23 @@ does.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from autodiff_lab.errors import InvalidArgumentError, MissingPackage
-from autodiff_lab.explain.ledger import Ledger
-from autodiff_lab.explain.model import Explanation
-from autodiff_lab.lessons.attempt import same
-from autodiff_lab.lessons.pictures import Picture
+import ipywidgets
+
+from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.lessons.attempt import a_kind, same
+from autodiff_lab.lessons.codes import CODES
+from autodiff_lab.lessons.unlocked import SIZE, Answer, Shown, Unlocked, shown
 from autodiff_lab.recording.numbers import short
 
-try:
-    import ipywidgets
-except ImportError as missing:
-    raise MissingPackage(
-        "The lessons need ipywidgets, which is not installed here. Try: pip install 'autodiff-lab[lab]'."
-    ) from missing
+Ideas = Mapping[Any, Any]
+"""Codes by wrong answer, or such mappings by name."""
 
-Answer = float | str
-
-LOCKED = "Closed until you commit a prediction above."
 _FRACTION = re.compile(r"(-?[\d.]+)\s*/\s*([\d.]+)")
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 16px"}
-_SIZE = 'style="font-size: 14px; line-height: 1.5; max-width: 46em"'
 
 
 def read_number(text: str) -> float:
@@ -58,27 +51,7 @@ def read_number(text: str) -> float:
     return value
 
 
-class _Shown(ipywidgets.VBox):
-    """A column of widgets whose text form is a sentence, the same in every run."""
-
-    def account(self) -> str:
-        """Return what is shown, as text."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return self.account()
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Return the live widgets, and the sentence where no script runs."""
-        bundle = super()._repr_mimebundle_(**options)
-        return None if bundle is None else {**bundle, "text/plain": self.account()}
-
-    def _mime_(self) -> tuple[str, str]:
-        """Return the sentence for marimo, which does not show ipywidgets."""
-        return "text/html", f'<div {_SIZE}><div style="white-space: pre-line">{escape(self.account())}</div></div>'
-
-
-class Prediction(_Shown):
+class Prediction(Shown):
     """A question that waits for an answer.  Made by `predict`.
 
     Parameters
@@ -89,6 +62,8 @@ class Prediction(_Shown):
         The quantities that are asked for, a number each; one empty name for a single number.
     choices : sequence of str
         Instead of numbers, answers to choose from.
+    ideas : mapping, optional
+        The code behind each wrong answer that has one, see `predict`.
 
     Attributes
     ----------
@@ -96,11 +71,15 @@ class Prediction(_Shown):
         What was committed; None before.
     """
 
-    def __init__(self, question: str, names: Sequence[str] = ("",), choices: Sequence[str] = ()) -> None:
+    def __init__(
+        self, question: str, names: Sequence[str] = ("",), choices: Sequence[str] = (), ideas: Ideas | None = None
+    ) -> None:
         self.question = question
         self.names, self.choices = tuple(names), tuple(choices)
         self.answer: dict[str, Answer] | None = None
+        self.explanation = ""
         self._waiting: list[Unlocked] = []
+        self._ideas = self._read_ideas(ideas or {})
         self._fields = self._make_fields()
         self._button = ipywidgets.Button(description="Commit", tooltip="Commit this prediction and unlock what follows")
         self._button.on_click(lambda _: self._read())
@@ -109,7 +88,7 @@ class Prediction(_Shown):
         if self.choices:
             row.layout.flex_flow = "column"
             row.layout.align_items = "flex-start"
-        super().__init__([ipywidgets.HTML(f"<div {_SIZE}><b>{escape(question)}</b></div>"), row, self._note])
+        super().__init__([ipywidgets.HTML(f"<div {SIZE}><b>{escape(question)}</b></div>"), row, self._note])
         self.add_class("autodiff-lab-prediction")
 
     def _make_fields(self) -> list[Any]:
@@ -149,7 +128,7 @@ class Prediction(_Shown):
             self._waiting[0].take_focus()
 
     def _say(self, sentence: str) -> None:
-        self._note.value = f'<div role="status" {_SIZE}>{escape(sentence)}</div>'
+        self._note.value = f'<div role="status" {SIZE}>{escape(sentence)}</div>'
 
     def commit(self, *answers: Answer) -> Prediction:
         """Commit the prediction, and open what waits for it.
@@ -202,152 +181,107 @@ class Prediction(_Shown):
         ----------
         view : object, optional
             What is then shown: a recording, its explanation or ledger, a compiled function, a picture or a widget.
-        outcome : number, str or mapping of str to number, optional
-            What came out, to be shown beside the prediction.
+        outcome : number, str, mapping of str to number, or callable, optional
+            What came out, to be shown beside the prediction.  A function of no arguments is called after the commit, so
+            that no cell below a question has to contain its answer.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the outcome does not have the names of the question.
         """
-        unlocked = Unlocked(self, view, self._outcomes(outcome))
+        return self._wait(Unlocked(self, view, outcome))
+
+    def then(self, function: Callable[[], Any]) -> Unlocked:
+        """Run a function after the commit, and show what it prints and returns.
+
+        Parameters
+        ----------
+        function : callable
+            Of no arguments.  If it returns a recording, a picture or a widget, that is shown; anything else as text.
+
+        Examples
+        --------
+        >>> from autodiff_lab import lessons
+        >>> guess = lessons.predict("What is 2 + 2?")
+        >>> guess.then(lambda: print("2 + 2 =", 2 + 2))
+        Closed until you commit a prediction above.
+        >>> guess.commit(4).then(lambda: print("2 + 2 =", 2 + 2))
+        2 + 2 = 4
+        """
+        if not callable(function):
+            raise InvalidArgumentError(f"then takes a function of no arguments, but this is {a_kind(function)}.")
+        return self._wait(Unlocked(self, function, call=True))
+
+    def _wait(self, unlocked: Unlocked) -> Unlocked:
         self._waiting.append(unlocked)
         if self.answer is not None:
             unlocked.reveal()
         return unlocked
 
-    def _outcomes(self, outcome: Any) -> dict[str, Answer]:
-        if outcome is None:
-            return {}
+    def outcomes_of(self, outcome: Any) -> dict[str, Answer]:
+        """Return an outcome by the names of the question.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it does not have them, or, for a question with choices, is not one of those.
+        """
         values = outcome if isinstance(outcome, Mapping) else {self.names[0]: outcome}
         if set(values) != set(self.names):
             raise InvalidArgumentError(f"The outcome has {', '.join(values)}; expected {', '.join(self.names)}.")
+        if self.choices and values[self.names[0]] not in self.choices:
+            raise InvalidArgumentError(
+                f"{values[self.names[0]]!r} is not among the choices: {', '.join(self.choices)}."
+            )
         return {name: values[name] if self.choices else float(values[name]) for name in self.names}
+
+    def _read_ideas(self, ideas: Ideas) -> dict[str, Mapping[Any, str]]:
+        """Return the ideas by name; a question with one answer needs no name."""
+        named: Any = ideas if ideas and all(isinstance(each, Mapping) for each in ideas.values()) else {
+            self.names[0]: ideas}  # fmt: skip
+        if not set(named) <= set(self.names):
+            raise InvalidArgumentError(f"There are ideas for {', '.join(map(str, named))}; the question has "
+                                       f"{', '.join(self.names)}.")  # fmt: skip
+        codes = {code for each in named.values() for code in each.values()}
+        if not codes <= set(CODES):
+            raise InvalidArgumentError(
+                f"These are not codes of CODES: {', '.join(sorted(map(str, codes - set(CODES))))}."
+            )
+        return named
+
+    def idea_of(self, name: str, answer: Answer) -> str:
+        """Return the code of the idea behind an answer, or an empty string."""
+        for wrong, code in self._ideas.get(name, {}).items():
+            numbers = not isinstance(wrong, str) and not isinstance(answer, str)
+            if wrong == answer or (numbers and same(float(wrong), float(answer), 1e-3)):
+                return code
+        return ""
 
     def _told(self) -> str:
         answer = self.answer or {}
-        shown = ", ".join(f"{name} = {_shown(value)}" if name else _shown(value) for name, value in answer.items())
-        return f"You predicted {shown}."
+        told = ", ".join(f"{name} = {shown(value)}" if name else shown(value) for name, value in answer.items())
+        return f"You predicted {told}."
+
+    def keep_beside(self, sentence: str) -> None:
+        """Show the learner's explanation below the prediction."""
+        self.explanation = sentence
+        if self.answer is not None:
+            self._say(f"{self._told()} You explained: {sentence}")
 
     def account(self) -> str:
-        """Return the question and, if there is one, the prediction."""
+        """Return the question and, if there are any, the prediction and its explanation."""
         if self.answer is not None:
-            return f"{self.question}\n{self._told()}"
+            explained = f"\nYou explained: {self.explanation}" if self.explanation else ""
+            return f"{self.question}\n{self._told()}{explained}"
         asked = f" ({', '.join(self.names)})" if self.names != ("",) else ""
         choices = f"\nOne of: {'; '.join(self.choices)}." if self.choices else ""
         return f"{self.question}{asked}{choices}\nNothing predicted yet."
 
 
-class Unlocked(_Shown):
-    """What a prediction opens: the comparison, and a view below it.  Made by `Prediction.unlock`."""
-
-    def __init__(self, prediction: Prediction, view: Any, outcomes: dict[str, Answer]) -> None:
-        self.prediction, self.view, self.outcomes = prediction, view, outcomes
-        style = (
-            'style="border: 1px dashed var(--jp-border-color1, #59636e); border-radius: 6px; padding: 16px;'
-            'color: var(--jp-ui-font-color2, #59636e); font-size: 14px; text-align: center"'
-        )
-        super().__init__([ipywidgets.HTML(f'<div role="status" {style}>{LOCKED}</div>')])
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a prediction has been committed."""
-        return self.prediction.answer is not None
-
-    def reveal(self) -> None:
-        """Show the comparison and the view."""
-        children: list[Any] = [ipywidgets.HTML(self._table())] if self.outcomes else []
-        view = _widget(self.view)
-        self.children = [*children, view] if view is not None else children
-
-    def take_focus(self) -> None:
-        """Give the keyboard to the picture, once it is shown; where there is none, nothing happens."""
-        from autodiff_lab.widgets.base import LabWidget
-
-        for child in self.children:
-            if isinstance(child, LabWidget):
-                child.wants_focus = True
-
-    def _mime_(self) -> tuple[str, str]:
-        kind, text = super()._mime_()
-        return kind, text + (_picture(self.view) if self.is_open else "")
-
-    def comparison(self) -> list[tuple[str, str, str, str]]:
-        """Return a row for each quantity: its name, what was predicted, what came out, and both compared."""
-        answer = self.prediction.answer or {}
-        return [
-            (name, _shown(answer[name]), _shown(outcome), _compared(answer[name], outcome))
-            for name, outcome in self.outcomes.items()
-        ]
-
-    def _table(self) -> str:
-        rows = self.comparison()
-        head = "".join(f'<th scope="col" style="{_CELL}">{w}</th>' for w in ("", "you predicted", "it is", ""))
-        body = "".join(
-            f'<tr><th scope="row" style="{_CELL}">{escape(row[0])}</th>'
-            + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row[1:])
-            + "</tr>"
-            for row in rows
-        )
-        table = f'<table style="border-collapse: collapse; font-size: 14px"><tr>{head}</tr>{body}</table>'
-        return f'<div role="status">{table}</div>'
-
-    def account(self) -> str:
-        """Return that it is closed, or the comparison."""
-        if not self.is_open:
-            return LOCKED
-        lines = [f"{name or 'answer'}: predicted {said}, it is {is_}: {word}" for name, said, is_, word in
-                 self.comparison()]  # fmt: skip
-        return "\n".join(lines) or "Open."
-
-
-_CELL = "text-align: left; padding: 2px 16px 2px 0; font-variant-numeric: tabular-nums"
-
-
-def _shown(value: Answer) -> str:
-    return value if isinstance(value, str) else short(value, 6, minus="−")
-
-
-def _compared(answer: Answer, outcome: Answer) -> str:
-    if isinstance(answer, str) or isinstance(outcome, str):
-        return "as predicted" if answer == outcome else "not as predicted"
-    if same(answer, outcome, 1e-3):
-        return "as predicted"
-    return f"{short(abs(answer - outcome), 4)} {'too much' if answer > outcome else 'too little'}"
-
-
-def _widget(view: Any) -> Any:
-    """Return a view as a widget: recordings and compiled functions become explorers, explanations become text."""
-    if view is None or isinstance(view, ipywidgets.Widget):
-        return view
-    if isinstance(view, Picture):
-        return ipywidgets.HTML(view.svg)
-    from autodiff_lab.compile import Function
-    from autodiff_lab.exploring.program import explorer
-    from autodiff_lab.recording import Recording
-    from autodiff_lab.widgets.explorer import Explorer
-
-    if isinstance(view, Recording):
-        return Explorer(view)
-    if isinstance(view, Function):
-        return explorer(view)
-    if isinstance(view, (Explanation, Ledger)):
-        return ipywidgets.HTML(_picture(view))
-    raise InvalidArgumentError(
-        "unlock shows a recording, its explanation or ledger, a compiled function, a picture or a widget, but this is "
-        f"a {type(view).__name__}."
-    )
-
-
-def _picture(view: Any) -> str:
-    """Return a view as SVG or as its text; an empty string if it has no static form."""
-    if isinstance(view, (Explanation, Ledger)):
-        style = "line-height: 1.4; white-space: pre-wrap; word-break: normal"
-        return f'<pre style="{style}">{escape(str(view))}</pre>'
-    if isinstance(view, Picture):
-        return view.svg
-    from autodiff_lab.widgets.base import LabWidget
-
-    widget = _widget(view)
-    return (widget.picture() or "") if isinstance(widget, LabWidget) else ""
-
-
-def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = ()) -> Prediction:
+def predict(
+    question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = (), ideas: Ideas | None = None
+) -> Prediction:
     """Ask for a prediction.
 
     Parameters
@@ -358,6 +292,9 @@ def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[st
         The quantities that are asked for, a number each; by default a single number without a name.
     choices : sequence of str
         Instead of numbers, answers to choose from.
+    ideas : mapping, optional
+        The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  If several quantities are
+        asked for, such a mapping for each of their names.
 
     Returns
     -------
@@ -367,7 +304,7 @@ def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[st
     Raises
     ------
     InvalidArgumentError
-        If choices and several names are given.
+        If choices and several names are given, or ideas for names or with codes that do not exist.
 
     Examples
     --------
@@ -377,7 +314,10 @@ def predict(question: str, names: Sequence[str] = ("",), *, choices: Sequence[st
     Closed until you commit a prediction above.
     >>> guess.commit(5).unlock(outcome=4)
     answer: predicted 5, it is 4: 1 too much
+    >>> rate = lessons.predict("The rate at an instant?", ideas={10: "WHOLE_TRIP"}).commit(10)
+    >>> print(repr(rate.unlock(outcome=lambda: 9)).partition(": ")[2])
+    predicted 10, it is 9: 1 too much; this is what one gets if the rate at an instant is the average over everything
     """
     if choices and tuple(names) != ("",):
         raise InvalidArgumentError("A question with choices has one answer; give names or choices.")
-    return Prediction(question, names, choices)
+    return Prediction(question, names, choices, ideas)

@@ -8,7 +8,8 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab import lessons
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.lessons.prediction import LOCKED, read_number
+from autodiff_lab.lessons.prediction import read_number
+from autodiff_lab.lessons.unlocked import LOCKED
 from autodiff_lab.widgets.explorer import Explorer
 
 
@@ -90,6 +91,13 @@ def test_a_choice_is_compared_by_its_words() -> None:
         lambda: lessons.predict("?", ["x"], choices=["a"]),
         lambda: lessons.predict("?", ["x"]).unlock(outcome={"y": 1}),
         lambda: lessons.predict("?").commit(1).unlock("a word"),
+        lambda: lessons.predict("?", choices=["a", "b"]).commit("a").unlock(outcome=lambda: "c"),
+        lambda: lessons.predict("?").then(3),
+        lambda: lessons.predict("?", ideas={1: "NO_SUCH_CODE"}),
+        lambda: lessons.predict("?", ["x", "y"], ideas={"z": {1: "SEED"}}),
+        lambda: lessons.explain("1", "a sentence without gaps"),
+        lambda: lessons.explain("1", "{} and {}").keep("one"),
+        lambda: lessons.explain("1", "{} and {}").keep("one", " "),
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused_with_words(wrong: object) -> None:
@@ -147,3 +155,61 @@ def test_the_answer_to_a_question_about_a_recording_opens_as_its_text() -> None:
     assert "dy/dx = 6 = 3 + 3" in texts(opened[0])
     assert "The gradient of y with respect to x is 6" in texts(opened[1])
     assert "dy/dx = 6 = 3 + 3" in opened[0]._mime_()[1]
+
+
+def test_an_outcome_and_a_function_wait_for_the_commit() -> None:
+    called: list[str] = []
+    guess = lessons.predict("How much?")
+    compared = guess.unlock(outcome=lambda: called.append("outcome") or 6)
+    shown = guess.then(lambda: called.append("then") or print("five sines:", 20_000))
+    drawn = guess.then(recorded)
+    text = guess.then(lambda: {"x": 5})
+    assert not called
+    assert not any("20000" in texts(each) for each in (compared, shown, drawn, text))
+    guess.commit(5)
+    assert called == ["outcome", "then"]
+    assert repr(compared) == "answer: predicted 5, it is 6: 1 too little"
+    assert repr(shown) == "five sines: 20000"
+    assert "five sines: 20000" in texts(shown)
+    assert any(isinstance(child, Explorer) for child in drawn.children)
+    assert repr(text) == "{'x': 5}"
+
+
+@pytest.mark.parametrize(
+    ("names", "ideas", "answers", "outcome", "said"),
+    [
+        ([""], {10: "WHOLE_TRIP"}, [10], 9, "the rate at an instant is the average over everything"),
+        ([""], {10: "WHOLE_TRIP"}, [11], 9, None),
+        ([""], {9: "WHOLE_TRIP"}, [9], 9, None),
+        (["x", "y"], {"x": {2: "OVERWRITE", 3.0: "OVERWRITE"}}, [3, 3], {"x": 5, "y": 3},
+         "a new contribution replaces the old one"),
+    ],
+)  # fmt: skip
+def test_a_wrong_prediction_is_matched_to_its_idea(
+    names: list[str], ideas: dict[object, object], answers: list[float], outcome: object, said: str | None
+) -> None:
+    guess = lessons.predict("How much?", names, ideas=ideas).commit(*answers)
+    row = repr(guess.unlock(outcome=outcome)).splitlines()[0]
+    assert ("this is what one gets if" in row) == (said is not None)
+    assert said is None or row.endswith(said)
+
+
+def test_a_choice_has_an_idea_as_well() -> None:
+    guess = lessons.predict("How often?", choices=["once", "twice"], ideas={"once": "TOUCHES_ONCE"}).commit("once")
+    assert "if a tangent meets the curve only where" in repr(guess.unlock(outcome=lambda: "twice"))
+
+
+def test_an_explanation_is_kept_beside_the_prediction() -> None:
+    guess = lessons.predict("How much?").commit(5)
+    cloze = lessons.explain("1", "It is {} because of <b>{}</b>.", guess)
+    assert repr(cloze) == "It is … because of <b>…</b>."
+    cloze._gaps[0].value = "6"
+    cloze._button.click()
+    assert "Every gap" in texts(cloze)
+    assert not cloze.kept
+    cloze._gaps[1].value = "<i>two</i> paths"
+    cloze._on_enter(cloze._gaps[1], {"event": "submit"}, None)
+    assert cloze.kept == "It is 6 because of <b><i>two</i> paths</b>."
+    assert cloze.kept in repr(guess)
+    assert "<i>two" not in texts(cloze) + texts(guess)
+    assert repr(cloze.keep(7, "three")) == "It is 7 because of <b>three</b>."

@@ -1,0 +1,215 @@
+"""What opens after a commit: the prediction beside the outcome, and below them a picture or what a function prints.
+
+`autodiff_lab.lessons.prediction` makes the questions; everything here waits for one of them.
+"""
+
+from __future__ import annotations
+
+from contextlib import redirect_stdout
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from autodiff_lab.errors import InvalidArgumentError, MissingPackage
+from autodiff_lab.explain.ledger import Ledger
+from autodiff_lab.explain.model import Explanation
+from autodiff_lab.lessons.attempt import same
+from autodiff_lab.lessons.codes import CODES
+from autodiff_lab.lessons.pictures import Picture
+from autodiff_lab.recording.numbers import short
+
+try:
+    import ipywidgets
+except ImportError as missing:
+    raise MissingPackage(
+        "The lessons need ipywidgets, which is not installed here. Try: pip install 'autodiff-lab[lab]'."
+    ) from missing
+
+if TYPE_CHECKING:
+    from autodiff_lab.lessons.prediction import Prediction
+
+Answer = float | str
+
+LOCKED = "Closed until you commit a prediction above."
+AGREED = "as predicted"
+SIZE = 'style="font-size: 14px; line-height: 1.5; max-width: 46em"'
+
+
+class Shown(ipywidgets.VBox):
+    """A column of widgets whose text form is a sentence, the same in every run."""
+
+    def account(self) -> str:
+        """Return what is shown, as text."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.account()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Return the live widgets, and the sentence where no script runs."""
+        bundle = super()._repr_mimebundle_(**options)
+        return None if bundle is None else {**bundle, "text/plain": self.account()}
+
+    def _mime_(self) -> tuple[str, str]:
+        """Return the sentence for marimo, which does not show ipywidgets."""
+        return "text/html", f'<div {SIZE}><div style="white-space: pre-line">{escape(self.account())}</div></div>'
+
+
+class Unlocked(Shown):
+    """What a prediction opens: the comparison, and a view below it.  Made by `Prediction.unlock`.
+
+    An outcome or a view that is a function is called when the prediction is committed, and not before.
+    """
+
+    def __init__(self, prediction: Prediction, view: Any, outcome: Any = None, call: bool = False) -> None:
+        self.prediction, self.view, self.printed = prediction, view, ""
+        self.outcomes: dict[str, Answer] = {}
+        self._outcome, self._call = outcome, call
+        if outcome is not None and not callable(outcome):
+            self.outcomes = prediction.outcomes_of(outcome)
+        style = (
+            'style="border: 1px dashed var(--jp-border-color1, #59636e); border-radius: 6px; padding: 16px;'
+            'color: var(--jp-ui-font-color2, #59636e); font-size: 14px; text-align: center"'
+        )
+        super().__init__([ipywidgets.HTML(f'<div role="status" {style}>{LOCKED}</div>')])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a prediction has been committed."""
+        return self.prediction.answer is not None
+
+    def reveal(self) -> None:
+        """Show the comparison and the view."""
+        if callable(self._outcome):
+            outcome: Any = self._outcome
+            self._outcome = None
+            self.outcomes = self.prediction.outcomes_of(outcome())
+        if self._call:
+            self._run()
+        children: list[Any] = [ipywidgets.HTML(self._table())] if self.outcomes else []
+        if self.printed:
+            children.append(ipywidgets.HTML(_text(self.printed)))
+        view = _widget(self.view)
+        self.children = [*children, view] if view is not None else children
+
+    def _run(self) -> None:
+        """Call the view, and keep what it prints; a value that is not a picture is shown as text."""
+        printed = StringIO()
+        with redirect_stdout(printed):
+            value = self.view()
+        self._call = False
+        self.view = None
+        text = printed.getvalue().rstrip()
+        if value is not None:
+            try:
+                _widget(value)
+                self.view = value
+            except InvalidArgumentError:
+                text = f"{text}\n{value!r}".strip()
+        self.printed = text
+
+    def take_focus(self) -> None:
+        """Give the keyboard to the picture, once it is shown; where there is none, nothing happens."""
+        from autodiff_lab.widgets.base import LabWidget
+
+        for child in self.children:
+            if isinstance(child, LabWidget):
+                child.wants_focus = True
+
+    def _mime_(self) -> tuple[str, str]:
+        kind, text = super()._mime_()
+        return kind, text + (_picture(self.view) if self.is_open and self.view is not None else "")
+
+    def comparison(self) -> list[tuple[str, str, str, str]]:
+        """Return a row for each quantity: its name, what was predicted, what came out, and both compared."""
+        answer = self.prediction.answer or {}
+        return [
+            (name, shown(answer[name]), shown(outcome), self._judged(name, answer[name], outcome))
+            for name, outcome in self.outcomes.items()
+        ]
+
+    def _judged(self, name: str, answer: Answer, outcome: Answer) -> str:
+        """Compare, and name the idea behind a wrong prediction where the question knows it."""
+        words = _compared(answer, outcome)
+        code = "" if words == AGREED else self.prediction.idea_of(name, answer)
+        return f"{words}; this is what one gets if {CODES[code].idea}" if code else words
+
+    def _table(self) -> str:
+        rows = self.comparison()
+        head = "".join(f'<th scope="col" style="{_CELL}">{w}</th>' for w in ("", "you predicted", "it is", ""))
+        body = "".join(
+            f'<tr><th scope="row" style="{_CELL}">{escape(row[0])}</th>'
+            + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row[1:])
+            + "</tr>"
+            for row in rows
+        )
+        table = f'<table style="border-collapse: collapse; font-size: 14px"><tr>{head}</tr>{body}</table>'
+        return f'<div role="status">{table}</div>'
+
+    def account(self) -> str:
+        """Return that it is closed, or the comparison."""
+        if not self.is_open:
+            return LOCKED
+        lines = [f"{name or 'answer'}: predicted {said}, it is {is_}: {word}" for name, said, is_, word in
+                 self.comparison()]  # fmt: skip
+        return "\n".join([*lines, *self.printed.splitlines()]) or "Open."
+
+
+_CELL = "text-align: left; padding: 2px 16px 2px 0; font-variant-numeric: tabular-nums"
+
+
+def shown(value: Answer) -> str:
+    """Return an answer as people write it.
+
+    >>> shown(-2.5), shown("twice")
+    ('−2.5', 'twice')
+    """
+    return value if isinstance(value, str) else short(value, 6, minus="−")
+
+
+def _compared(answer: Answer, outcome: Answer) -> str:
+    if isinstance(answer, str) or isinstance(outcome, str):
+        return AGREED if answer == outcome else "not as predicted"
+    if same(answer, outcome, 1e-3):
+        return AGREED
+    return f"{short(abs(answer - outcome), 4)} {'too much' if answer > outcome else 'too little'}"
+
+
+def _widget(view: Any) -> Any:
+    """Return a view as a widget: recordings and compiled functions become explorers, explanations become text."""
+    if view is None or isinstance(view, ipywidgets.Widget):
+        return view
+    if isinstance(view, Picture):
+        return ipywidgets.HTML(view.svg)
+    from autodiff_lab.compile import Function
+    from autodiff_lab.exploring.program import explorer
+    from autodiff_lab.recording import Recording
+    from autodiff_lab.widgets.explorer import Explorer
+
+    if isinstance(view, Recording):
+        return Explorer(view)
+    if isinstance(view, Function):
+        return explorer(view)
+    if isinstance(view, (Explanation, Ledger)):
+        return ipywidgets.HTML(_picture(view))
+    raise InvalidArgumentError(
+        "unlock shows a recording, its explanation or ledger, a compiled function, a picture or a widget, but this is "
+        f"a {type(view).__name__}."
+    )
+
+
+def _text(words: str) -> str:
+    style = "line-height: 1.4; white-space: pre-wrap; word-break: normal"
+    return f'<pre style="{style}">{escape(words)}</pre>'
+
+
+def _picture(view: Any) -> str:
+    """Return a view as SVG or as its text; an empty string if it has no static form."""
+    if isinstance(view, (Explanation, Ledger)):
+        return _text(str(view))
+    if isinstance(view, Picture):
+        return view.svg
+    from autodiff_lab.widgets.base import LabWidget
+
+    widget = _widget(view)
+    return (widget.picture() or "") if isinstance(widget, LabWidget) else ""
