@@ -65,7 +65,7 @@ def curves_of(
             f"f: expected a function, got {type(function).__name__}. Try explore(lambda x: x * x, -5, 5)."
         )
     lo, hi, n = _interval(lo, hi, n)
-    name = name or _own_name(function)
+    name = name or own_name(function)
     sampler = Sampler(function, lo, hi, order, name)
     x = np.linspace(lo, hi, n)
     x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 contains exactly 0, where kinks often are
@@ -112,6 +112,7 @@ def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:
     return left, right, int(n)
 
 
-def _own_name(function: Any) -> str:
+def own_name(function: Any) -> str:
+    """Return what a function is called; one without a short name is called f."""
     name = str(getattr(function, "__name__", "f"))
     return name if name.isidentifier() and len(name) <= LONGEST_NAME else "f"

@@ -9,6 +9,13 @@ from autodiff_lab.lessons.codes import CODES, Misconception
 from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, check_one_program
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
+from autodiff_lab.lessons.differences import (
+    check_averaging_time,
+    check_central,
+    check_good_step,
+    check_one_sided,
+    check_second_difference,
+)
 from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.exercises import EXERCISES, check
 from autodiff_lab.lessons.explaining import Explained, explain
@@ -21,10 +28,12 @@ from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, ma
 from autodiff_lab.lessons.prediction import Prediction, predict
 from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
 from autodiff_lab.lessons.puzzle import BackwardPuzzle, backward_puzzle
+from autodiff_lab.lessons.ranking import Method, Methods, check_order, methods
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
 from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.simulated import run_simulated
+from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 from autodiff_lab.lessons.threads import Launch, cuda, launch
 from autodiff_lab.lessons.unlocked import Unlocked
@@ -36,6 +45,8 @@ __all__ = [
     "CheckResult",
     "Explained",
     "Launch",
+    "Method",
+    "Methods",
     "Misconception",
     "Picture",
     "Prediction",
@@ -44,13 +55,16 @@ __all__ = [
     "backward_puzzle",
     "check",
     "check_average_rate",
+    "check_averaging_time",
     "check_blocks",
+    "check_central",
     "check_checkpoints",
     "check_compiled",
     "check_derivative",
     "check_element",
     "check_emitted",
     "check_entries",
+    "check_good_step",
     "check_gradients",
     "check_hessian",
     "check_hvp",
@@ -63,11 +77,14 @@ __all__ = [
     "check_newton",
     "check_off_the_record",
     "check_one_program",
+    "check_one_sided",
+    "check_order",
     "check_overtakes",
     "check_own_slope",
     "check_pays",
     "check_rate_from_table",
     "check_repair",
+    "check_second_difference",
     "check_sizes",
     "check_sum",
     "check_total",
@@ -80,12 +97,15 @@ __all__ = [
     "launch",
     "matmul_map",
     "memory_line",
+    "methods",
     "once",
     "predict",
     "progress",
     "run_chain",
     "run_simulated",
     "seconds",
+    "step_game",
+    "step_plot",
     "tape_frames",
     "times",
     "traffic",

@@ -14,6 +14,7 @@ from autodiff_lab.lessons import (
     compiling,
     costs,
     curvature,
+    differences,
     emitting,
     launches,
     products,
@@ -26,7 +27,7 @@ from autodiff_lab.lessons.attempt import is_blank
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult
 
-_TABLES = (rates, repairs, puzzle, products, curvature, costs, compiling, launches, emitting)
+_TABLES = (rates, differences, repairs, puzzle, products, curvature, costs, compiling, launches, emitting)
 
 
 def _order(exercise: str) -> tuple[int, str, int]:

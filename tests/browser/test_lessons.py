@@ -99,6 +99,46 @@ def open_lesson_1(view: View, screenshot: Screenshot) -> None:
                 screenshot(view, name, dark=dark, width=width, height=1200)
 
 
+def open_lesson_3(view: View, screenshot: Screenshot) -> None:
+    """Move the step by keys until the digits are gone, and play the game to its end."""
+    for question, answer, choice in (("question", "observe-it", 1), ("central-question", "central-answer", 1)):
+        cell(view, question).locator("input[type=radio]").nth(choice).focus()
+        view.page.keyboard.press("Space")
+        cell(view, question).get_by_role("button", name="Commit").press("Enter")
+        cell(view, answer).locator(".lab-steps-plot").wait_for()
+    assert "not as predicted" in cell(view, "observe-it").locator("table").first.inner_text()
+    assert "not as predicted" not in cell(view, "central-answer").locator("table").first.inner_text()
+    opened = cell(view, "observe-it").locator(".lab-steps-plot")
+    said, strip = opened.locator(".sentence"), opened.locator(".strip")
+    assert "With h = 0.01 the slope comes out as 0.5361" in said.inner_text()
+    opened.locator("svg.plot").focus()
+    for _ in range(12):
+        view.page.keyboard.press("ArrowLeft")
+    assert "With h = 1e−14" in said.inner_text()
+    assert "digits are left" in said.inner_text()
+    assert strip.locator("s").first.inner_text().startswith("0.84147098480")
+    view.page.keyboard.press("c")
+    assert opened.get_by_label("central").is_checked()
+    view.page.keyboard.press("Home")
+    type_prediction(view, "best-question", "-16")
+    assert "8 too little" in cell(view, "best-answer").locator("table").first.inner_text()
+    game = cell(view, "share-game").locator(".lab-steps-plot")
+    assert game.locator(".strip").is_hidden()
+    game.locator("svg.plot").focus()
+    for _ in range(5):
+        view.page.keyboard.press("Enter")
+        view.page.keyboard.press("ArrowLeft")
+        view.page.keyboard.press("ArrowLeft")
+    assert "5 of 5 tries used" in game.inner_text()
+    assert "Your best step" in game.locator(".sentence").inner_text()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("question", "central-question", "rule", "share"):
+                name = f"lesson-03-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
+
+
 def open_lesson_6(view: View, screenshot: Screenshot) -> None:
     """Count the entries of a tape and its bytes."""
     type_prediction(view, "entries-question", "2", "4")
@@ -241,6 +281,7 @@ def open_lesson_17(view: View, screenshot: Screenshot) -> None:
 
 OPEN = {
     "01": open_lesson_1,
+    "03": open_lesson_3,
     "06": open_lesson_6,
     "07": open_lesson_7,
     "10": open_lesson_10,

@@ -12,7 +12,7 @@ import autodiff_lab as lab
 from autodiff_lab.lessons import CODES
 from autodiff_lab.lessons.repairs import PROGRAMS, broken, cause_of
 from tests.amputation import marked
-from tests.lessons.answers import SOLVED, WRONG
+from tests.lessons.answers import RIGHT, SOLVED, WRONG
 from tests.lessons.play import LESSONS, NOTEBOOKS, answer, cells, markdown, play, results, sources
 
 PARTS = ["Predict", "Observe", "Explain", "The rule", "A worked example that fades", "Exercise", "Transfer", "In words"]
@@ -40,6 +40,12 @@ def test_a_wrong_answer_is_named(lesson: str, cell: str, typed: str, code: str) 
     assert result.code == code
     assert result.message
     assert result.next_hint
+
+
+@pytest.mark.parametrize(("lesson", "cell", "typed"), marked(RIGHT, lambda row: simulates_a_gpu(row[0])))
+def test_a_right_answer_in_other_words_passes(lesson: str, cell: str, typed: str) -> None:
+    result = answer(lesson, cell, typed)
+    assert result.passed, result
 
 
 @pytest.mark.parametrize("lesson", PLAYED)

@@ -131,7 +131,8 @@ def _arrow(start: list[float], end: list[float]) -> str:
 
 
 def _labels(plot: Plot, across: float, up: float) -> list[str]:
-    lines = [_spots(plot, layer, across, up) for layer in plot.layers if layer.kind == "line" and not layer.faint]
+    kept = [layer for layer in plot.layers if layer.kind in ("line", "points") and not layer.faint]
+    lines = [_spots(plot, layer, across, up) for layer in kept]
     lines = [spots[np.isfinite(spots).all(axis=1)] for spots in lines]
     boxes: list[Box] = []
     parts: list[str] = []

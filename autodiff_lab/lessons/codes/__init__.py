@@ -9,6 +9,7 @@ from autodiff_lab.lessons.codes import (
     backward,
     compiling,
     curvature,
+    differences,
     emitting,
     products,
     rates,
@@ -20,7 +21,7 @@ from autodiff_lab.lessons.codes.model import Misconception
 
 __all__ = ["CODES", "Misconception"]
 
-_TABLES = (states, rates, taping, backward, products, curvature, compiling, threads, emitting)
+_TABLES = (states, rates, differences, taping, backward, products, curvature, compiling, threads, emitting)
 
 CODES: dict[str, Misconception] = {code: entry for table in _TABLES for code, entry in table.CODES.items()}
 """By code, in the order of the lessons."""

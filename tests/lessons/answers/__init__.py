@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from tests.lessons.answers import lesson_01, lesson_06, lesson_07, lesson_10, lesson_13, lesson_14, lesson_15, lesson_17
+from tests.lessons.answers import (
+    lesson_01,
+    lesson_03,
+    lesson_06,
+    lesson_07,
+    lesson_10,
+    lesson_13,
+    lesson_14,
+    lesson_15,
+    lesson_17,
+)
 
 _LESSONS = {
-    "01": lesson_01, "06": lesson_06, "07": lesson_07, "10": lesson_10, "13": lesson_13, "14": lesson_14,
-    "15": lesson_15, "17": lesson_17,
+    "01": lesson_01, "03": lesson_03, "06": lesson_06, "07": lesson_07, "10": lesson_10, "13": lesson_13,
+    "14": lesson_14, "15": lesson_15, "17": lesson_17,
 }  # fmt: skip
 
 SOLVED: dict[str, dict[str, str]] = {number: module.SOLVED for number, module in _LESSONS.items()}
 """Right answers by lesson and cell."""
 WRONG: list[tuple[str, str, str, str]] = [(number, *row) for number, module in _LESSONS.items() for row in module.WRONG]
 """Lesson, cell, what is typed, and the code."""
+RIGHT: list[tuple[str, str, str]] = [
+    (number, *row) for number, module in _LESSONS.items() for row in getattr(module, "RIGHT", ())
+]
+"""Lesson, cell, and a right answer in other words."""
