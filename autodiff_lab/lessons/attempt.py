@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from itertools import islice
 from typing import Any, ParamSpec, cast
@@ -195,6 +195,52 @@ def number(value: Any, what: str) -> float:
     if found.size != 1:
         raise stop("RAISES", f"{_start(what)} should be a number, but is {a_kind(value)} of {found.size} numbers.")
     return float(found.reshape(-1)[0])
+
+
+def finite(value: Any, what: str) -> float:
+    """Return a learner's number, which must not be nan or infinite.
+
+    Raises
+    ------
+    Stopped
+        If it is; and as `number` does.
+
+    Examples
+    --------
+    >>> finite(2, "it")
+    2.0
+    """
+    found = number(value, what)
+    if not math.isfinite(found):
+        raise stop("RAISES", f"{_start(what)} is {found:g}, and a finite number was expected.",
+                   "Look for a division by zero, or for a number that is missing.")  # fmt: skip
+    return found
+
+
+def idea_behind(
+    answers: Sequence[Any], ideas: Sequence[Iterable[tuple[str, Any]]], agree: Callable[[Any, Any], bool] | None = None
+) -> str:
+    """Return the code of the idea that explains all answers, or an empty string.
+
+    Parameters
+    ----------
+    answers : sequence
+        One for each trial.
+    ideas : sequence of iterables of (str, object)
+        For each trial the codes and what each would have answered, in the same order every time.
+    agree : callable, optional
+        Whether an answer is what an idea gives; by default `same`.
+
+    Examples
+    --------
+    >>> idea_behind([6.0, 1.0], [[("HALF", 3.0), ("TWICE", 6.0)], [("HALF", 0.5), ("TWICE", 1.0)]])
+    'TWICE'
+    """
+    fits = agree or same
+    for guesses in zip(*ideas, strict=True):
+        if all(fits(answer, guess) for answer, (_, guess) in zip(answers, guesses, strict=True)):
+            return guesses[0][0]
+    return ""
 
 
 def array(value: Any, what: str, shape: tuple[int, ...] | None) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.lessons.attempt import attempt, checked, number, numbers, same, stop
+from autodiff_lab.lessons.attempt import attempt, checked, finite, idea_behind, number, numbers, other, same, stop
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
@@ -36,12 +36,13 @@ def check_total(total: Callable[[float, float, int], float], seed: int | None = 
     'FIRST_CALL'
     """
     rng = np.random.default_rng(seed)
-    for _ in range(TRIALS):
-        first, later, n = float(rng.uniform(1, 3)), float(rng.uniform(0.01, 0.1)), int(rng.integers(3, 90))
-        found = number(attempt(total, first, later, n), "the time")
-        ideas = [("FIRST_CALL", n * later), ("FIRST_CALL", n * first), ("FIRST_TWICE", first + n * later)]
-        if not same(found, first + (n - 1) * later):
-            raise stop(next((code for code, wrong in ideas if same(found, wrong)), "OTHER"))
+    trials = [(float(rng.uniform(1, 3)), float(rng.uniform(0.01, 0.1)), int(rng.integers(3, 90)))
+              for _ in range(TRIALS)]  # fmt: skip
+    found = [finite(attempt(total, *trial), "the time") for trial in trials]
+    if not all(same(one, first + (n - 1) * later) for one, (first, later, n) in zip(found, trials, strict=True)):
+        code = idea_behind(found, [[("FIRST_CALL", n * later), ("FIRST_CALL", n * first),
+                                    ("FIRST_TWICE", first + n * later)] for first, later, n in trials])  # fmt: skip
+        raise stop(code) if code else other("number")
     return passed(f"Right for {TRIALS} pairs of times.")
 
 
@@ -64,17 +65,19 @@ def check_pays(pays_from: Callable[[float, float, float], float], seed: int | No
     'FIRST_CALL'
     """
     rng = np.random.default_rng(seed)
+    answers: list[float] = []
+    trials: list[list[tuple[str, float]]] = []
     for _ in range(TRIALS):
         first, later = float(rng.uniform(0.5, 3)), float(rng.uniform(0.03, 0.04))
         eager = later * float(rng.uniform(1.2, 1.4))  # so near that counting the first call twice is no matter of one
-        found = number(attempt(pays_from, first, later, eager), "the number of calls")
-        right = (first - later) / (eager - later)
-        if found == math.ceil(right):
-            continue
-        ideas = [("FIRST_CALL", 1), ("FIRST_CALL", 0), ("FIRST_TWICE", first / (eager - later))]
-        ideas += [("FIRST_TWICE", math.ceil(first / (eager - later)))]
-        code = next((code for code, wrong in ideas if same(found, wrong)), "OTHER")
-        raise stop("ONE_EARLY" if code == "OTHER" and abs(found - right) < 2 else code)
+        answers.append(number(attempt(pays_from, first, later, eager), "the number of calls"))
+        right, twice = (first - later) / (eager - later), first / (eager - later)
+        trials.append([("", math.ceil(right)), ("FIRST_CALL", 1), ("FIRST_CALL", 0), ("FIRST_TWICE", twice),
+                       ("FIRST_TWICE", math.ceil(twice)), ("ONE_EARLY", right), ("ONE_EARLY", math.floor(right)),
+                       ("ONE_EARLY", math.ceil(right) + 1), ("ONE_EARLY", math.floor(right) - 1)])  # fmt: skip
+    if not all(same(answer, ideas[0][1]) for answer, ideas in zip(answers, trials, strict=True)):
+        code = idea_behind(answers, [ideas[1:] for ideas in trials])
+        raise stop(code) if code else other("number")
     never = number(attempt(pays_from, 1.0, 0.05, 0.05), "the number of calls")
     slower = number(attempt(pays_from, 1.0, 0.06, 0.05), "the number of calls")
     if not (math.isinf(never) and math.isinf(slower)):
@@ -103,15 +106,19 @@ def check_traffic(moved: Callable[[int, int], Any], names: tuple[str, str] = ("o
     'WRITES_ONLY'
     """
     rng = np.random.default_rng(seed)
-    for _ in range(TRIALS):
-        ops, size = int(rng.integers(3, 30)), int(rng.integers(2, 50))
-        found = numbers(attempt(moved, ops, size), names)
-        each, together = found[names[0]], found[names[1]]
-        if same(each, 2 * ops * size) and same(together, 2 * size):
-            continue
-        if same(each, ops * size) or (same(each, 2 * ops * size) and same(together, size)):
-            raise stop("WRITES_ONLY")
-        raise stop("ALL_STORED" if same(each, together) else "OTHER")
+    trials = [(int(rng.integers(3, 30)), int(rng.integers(2, 50))) for _ in range(TRIALS)]
+    found = [numbers(attempt(moved, ops, size), names) for ops, size in trials]
+    pairs = [(each[names[0]], each[names[1]]) for each in found]
+
+    def fits(answer: tuple[float, float], wanted: tuple[float, float]) -> bool:
+        return all(math.isnan(right) or same(one, right) for one, right in zip(answer, wanted, strict=True))
+
+    if not all(fits(pair, (2 * ops * size, 2 * size)) for pair, (ops, size) in zip(pairs, trials, strict=True)):
+        ideas = [[("WRITES_ONLY", (ops * size, math.nan)), ("WRITES_ONLY", (2 * ops * size, size)),
+                  ("ALL_STORED", (each, each))]
+                 for (ops, size), (each, _) in zip(trials, pairs, strict=True)]  # fmt: skip
+        code = idea_behind(pairs, ideas, fits)
+        raise stop(code) if code else other("numbers")
     return passed("Right for every length that was tried.")
 
 

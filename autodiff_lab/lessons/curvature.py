@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import autodiff_lab as lab
-from autodiff_lab.lessons.attempt import Stopped, attempt, checked, is_blank, number, stop
+from autodiff_lab.lessons.attempt import Stopped, array, attempt, checked, finite, idea_behind, is_blank, other, stop
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
@@ -77,26 +77,40 @@ def check_derivative(nth: Callable[[Function, Any], Any], order: int, seed: int 
     Passed. Right for 6 random polynomials.
     """
     rng = np.random.default_rng(seed)
+    found: list[float] = []
+    trials: list[list[tuple[str, float]]] = []
     for _ in range(TRIALS):
         f = Polynomial([*rng.uniform(0.5, 2.0, 5).round(2), 1.0])
         at = float(rng.uniform(1.2, 2.0))
-        answer = _derivative(nth, f, lab.constant(at, dtype=lab.float64))
-        found = number(answer, "the derivative")
-        if np.isclose(found, f.derivative(order)(at), rtol=1e-6):
-            continue
-        raise stop(next((code for code, wrong in _wrong(f, at, order) if np.isclose(found, wrong, rtol=1e-6)), "OTHER"))
+        found.append(finite(_derivative(nth, f, lab.constant(at, dtype=lab.float64)), "the derivative"))
+        trials.append([("", f.derivative(order)(at)), *_wrong(f, at, order)])
+    _judge(found, trials)
     return passed(f"Right for {TRIALS} random polynomials.")
 
 
+def _judge(found: list[float], trials: list[list[tuple[str, float]]]) -> None:
+    """Compare with what is right, the first of each trial, and then with what each wrong idea gives."""
+    if not all(_close(one, ideas[0][1]) for one, ideas in zip(found, trials, strict=True)):
+        code = idea_behind(found, [ideas[1:] for ideas in trials], _close)
+        raise stop(code) if code else other("number")
+
+
+def _close(one: Array, two: Array) -> bool:
+    return np.shape(one) == np.shape(two) and bool(np.allclose(one, two, rtol=1e-6, atol=1e-9))
+
+
 def _derivative(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a learner's function; a derivative that came out as None is not a blank: the first one was taken outside."""
-    try:
-        return attempt(function, *arguments)
-    except Stopped as stopped:
-        words = stopped.result.message
-        if words.endswith("returns nothing.") or "None" in words:
+    """Call a learner's function; a derivative that came out as None from a tape is not a blank: see the last sweep."""
+    with lab.record() as recording:
+        try:
+            return attempt(function, *arguments)
+        except Stopped as stopped:
+            words, failed = stopped.result.message, stopped
+    if words.endswith("returns nothing.") or "None" in words:
+        sweeps = recording.sweeps
+        if sweeps and None in sweeps[-1].results:
             raise stop("FIRST_OUTSIDE") from None
-        raise
+    raise failed
 
 
 def _wrong(f: Polynomial, at: float, order: int) -> Iterator[tuple[str, float]]:
@@ -126,6 +140,8 @@ def check_mixed(mixed: Callable[[Function, Any, Any], Any], seed: int | None = N
     'MIXED_ZERO'
     """
     rng = np.random.default_rng(seed)
+    found: list[float] = []
+    trials: list[list[tuple[str, float]]] = []
     for _ in range(TRIALS):
         a, b, c = (float(v) for v in rng.uniform(1.0, 2.0, 3).round(2))
 
@@ -134,13 +150,12 @@ def check_mixed(mixed: Callable[[Function, Any, Any], Any], seed: int | None = N
 
         x, y = (float(v) for v in rng.uniform(1.1, 2.0, 2))
         answer = _derivative(mixed, f, *(lab.constant(v, dtype=lab.float64) for v in (x, y)))
-        found = number(answer, "the mixed derivative")
-        if np.isclose(found, 6 * a * x * x * y, rtol=1e-6):
-            continue
+        found.append(finite(answer, "the mixed derivative"))
         by_x, by_y = 3 * a * x * x * y * y + 2 * b * x, 2 * a * x**3 * y + 3 * c * y * y
-        ideas = {0.0: "MIXED_ZERO", by_x * by_y: "SQUARED", by_x: "SAME_TARGET", by_y: "SAME_TARGET",
-                 6 * a * x * y * y + 2 * b: "SAME_VARIABLE", 2 * a * x**3 + 6 * c * y: "SAME_VARIABLE"}  # fmt: skip
-        raise stop(next((code for wrong, code in ideas.items() if np.isclose(found, wrong, rtol=1e-6)), "OTHER"))
+        trials.append([("", 6 * a * x * x * y), ("MIXED_ZERO", 0.0), ("SQUARED", by_x * by_y), ("SAME_TARGET", by_x),
+                       ("SAME_TARGET", by_y), ("SAME_VARIABLE", 6 * a * x * y * y + 2 * b),
+                       ("SAME_VARIABLE", 2 * a * x**3 + 6 * c * y)])  # fmt: skip
+    _judge(found, trials)
     return passed(f"Right for {TRIALS} random functions.")
 
 
@@ -165,25 +180,38 @@ def check_hessian(hessian: Callable[[float, float], Any], f: Callable[[Any, Any]
     Passed. All four agree with the tape at 6 fresh points.
     """
     rng = np.random.default_rng(seed)
+    answers: list[Array] = []
+    truths: list[Array] = []
     for _ in range(TRIALS):
         at = rng.uniform(0.5, 2.0, 2).round(2)
         said = _square(attempt(hessian, *map(float, at)))
         point = lab.constant(at)
         right = lab.hessian(lambda p: f(p[0], p[1]))(point).numpy()
-        if np.allclose(said, right, rtol=1e-6):
-            continue
-        raise stop(_wrong_hessian(said, right), *_where(said, right))
+        answers.append(said)
+        truths.append(right)
+    if not all(map(_close, answers, truths)):
+        codes = {_wrong_hessian(said, right) for said, right in zip(answers, truths, strict=True)}
+        if len(codes) == 1 and codes != {"OTHER"}:
+            raise stop(codes.pop())
+        raise other("numbers", *_where(np.array(answers), np.array(truths)))
     return passed(f"All four agree with the tape at {TRIALS} fresh points.")
 
 
 def _square(said: Any) -> Array:
-    rows = list(said) if isinstance(said, list | tuple | np.ndarray) else []
-    if len(rows) != 2 or any(not isinstance(row, list | tuple | np.ndarray) or len(row) != 2 for row in rows):
+    if (
+        isinstance(said, (list, tuple))
+        and len(said) == 2
+        and all(isinstance(row, (list, tuple)) and len(row) == 2 for row in said)
+    ):
+        blank = [name for name, value in zip(PAIRS, (*said[0], *said[1]), strict=True) if is_blank(value)]
+        if blank:
+            raise stop("BLANK", f"Still blank: {', '.join(blank)}.")
+    found = array(said, "the Hessian", None)
+    if found.shape != (2, 2):
         raise stop("RAISES", "Two rows of two numbers were expected, like [[1.0, 2.0], [2.0, 3.0]].")
-    blank = [name for name, value in zip(PAIRS, (*rows[0], *rows[1]), strict=True) if is_blank(value)]
-    if blank:
-        raise stop("BLANK", f"Still blank: {', '.join(blank)}.")
-    return np.array([[number(value, "each entry") for value in row] for row in rows])
+    if not np.isfinite(found).all():
+        raise stop("RAISES", "The Hessian has a nan or an infinity in it, and finite numbers were expected.")
+    return found
 
 
 def _wrong_hessian(said: Array, right: Array) -> str:
@@ -195,11 +223,10 @@ def _wrong_hessian(said: Array, right: Array) -> str:
     return "FLIPPED_MIXED" if diagonal and np.allclose(said[0, 1], -right[0, 1], rtol=1e-6) else "OTHER"
 
 
-def _where(said: Array, right: Array) -> tuple[str, ...]:
-    """Name the first wrong entry, where no idea explains all of them."""
-    if _wrong_hessian(said, right) != "OTHER":
-        return ()
-    wrong = [n for n, s, r in zip(PAIRS, said.ravel(), right.ravel(), strict=True) if not np.isclose(s, r, rtol=1e-6)]
+def _where(said: Array, right: Array) -> tuple[str, str]:
+    """Name the first entry that is wrong at any of the points."""
+    entries = zip(PAIRS, said.reshape(-1, 4).T, right.reshape(-1, 4).T, strict=True)
+    wrong = [name for name, found, true in entries if not _close(found, true)]
     hint = "Differentiate with respect to the first letter, and then with respect to the second."
     return f"The entry {wrong[0]} is not right.", hint
 
@@ -230,15 +257,17 @@ def check_hvp(product: Callable[[Function, Any, Any], Any], seed: int | None = N
     'HESSIAN_BUILT'
     """
     rng = np.random.default_rng(seed)
+    found: list[Array] = []
+    trials: list[list[tuple[str, Array]]] = []
     for _ in range(TRIALS):
         x, v = rng.uniform(0.5, 1.5, (2, 5))
         point = lab.constant(x)
-        answer = _derivative(product, _valley, point, lab.constant(v))
-        found = np.asarray(answer, dtype=float)
+        found.append(array(_derivative(product, _valley, point, lab.constant(v)), "the product", None))
         whole = lab.hessian(_valley)(point).numpy()
-        if found.shape == x.shape and np.allclose(found, whole @ v, rtol=1e-6):
-            continue
-        raise stop(_wrong_product(found, point, whole, v))
+        trials.append([("", whole @ v), *_wrong_products(point, whole, v)])
+    if not all(_close(one, ideas[0][1]) for one, ideas in zip(found, trials, strict=True)):
+        code = idea_behind(found, [ideas[1:] for ideas in trials], _close)
+        raise (stop(code) if code else other("array", "This is not the Hessian times v, and none of the usual slips."))
     small, large = (_ops_of(product, n) for n in (SMALL, LARGE))
     if large[1] >= LARGE * LARGE or large[0] != small[0]:
         grew = [
@@ -249,21 +278,20 @@ def check_hvp(product: Callable[[Function, Any, Any], Any], seed: int | None = N
     return passed(f"Right for {TRIALS} random vectors, and as many ops for {LARGE} inputs as for {SMALL}.")
 
 
-def _wrong_product(found: Array, point: Any, whole: Array, v: Array) -> str:
+def _wrong_products(point: Any, whole: Array, v: Array) -> list[tuple[str, Array]]:
     with lab.GradientTape() as tape:
         tape.watch(point)
         value = _valley(point)
     slope = tape.gradient(value, point).numpy()
-    ideas = [("SUMMED", whole.sum(axis=0)), ("DIRECTION_ONLY", np.asarray(slope @ v)), ("DIRECTION_ONLY", slope * v),
+    return [("SUMMED", whole.sum(axis=0)), ("DIRECTION_ONLY", np.asarray(slope @ v)), ("DIRECTION_ONLY", slope * v),
              ("DIRECTION_ONLY", slope), ("MIXED_ZERO", np.diag(whole) * v), ("HESSIAN_BUILT", whole)]  # fmt: skip
-    return next((code for code, wrong in ideas if found.shape == wrong.shape and np.allclose(found, wrong)), "OTHER")
 
 
 def _ops_of(product: Callable[[Function, Any, Any], Any], n: int) -> tuple[int, int]:
     """Return how many ops ran, and how many numbers the largest value had."""
     x, v = lab.constant(np.linspace(0.5, 1.5, n)), lab.constant(np.linspace(-1.0, 1.0, n))
     with lab.record() as recording:
-        product(_valley, x, v)
+        attempt(product, _valley, x, v)
     sizes = (int(np.prod(tensor.snapshot.shape)) for tensor in recording.tensors.values())
     return len(recording.applications), max(sizes, default=0)
 
@@ -286,6 +314,9 @@ def check_newton(step: Callable[[Function, Any], Any], seed: int | None = None) 
     'NO_STEP'
     """
     rng = np.random.default_rng(seed)
+    found: list[Array] = []
+    trials: list[list[tuple[str, Array]]] = []
+    landed = True
     for _ in range(TRIALS):
         root = rng.normal(size=(3, 3))
         curvature, lowest = root @ root.T + np.eye(3), rng.normal(size=3)
@@ -295,23 +326,25 @@ def check_newton(step: Callable[[Function, Any], Any], seed: int | None = None) 
             return 0.5 * lab.reduce_sum(away * lab.linalg.matvec(lab.constant(curvature), away))
 
         start = lowest + rng.uniform(0.5, 2.0, 3)
-        first = np.asarray(attempt(step, f, lab.constant(start)), dtype=float)
-        if first.shape != start.shape:
-            raise stop("RAISES", f"A vector of {start.size} numbers was expected, and this has shape {first.shape}.")
-        if np.allclose(first, lowest, atol=1e-6):
-            second = np.asarray(attempt(step, f, lab.constant(first)), dtype=float)
-            if np.allclose(second, lowest, atol=1e-6):
-                continue
-        raise stop(_wrong_step(first, start, curvature, curvature @ (start - lowest)))
+        first = array(attempt(step, f, lab.constant(start)), "the next x", start.shape)
+        found.append(first)
+        trials.append(_wrong_steps(start, curvature, curvature @ (start - lowest)))
+        landed = landed and np.allclose(first, lowest, atol=1e-6)
+        if landed:
+            second = array(attempt(step, f, lab.constant(first)), "the next x", start.shape)
+            landed = np.allclose(second, lowest, atol=1e-6)
+    if not landed:
+        code = idea_behind(found, trials, _close)
+        raise stop(code) if code else other("array", "The first step does not land on the minimum, or the second does "
+                                            "not stay there.")  # fmt: skip
     return passed(f"On {TRIALS} random quadratics the first step lands on the minimum, and the second stays there.")
 
 
-def _wrong_step(found: Array, start: Array, curvature: Array, slope: Array) -> str:
+def _wrong_steps(start: Array, curvature: Array, slope: Array) -> list[tuple[str, Array]]:
     newton = np.linalg.solve(curvature, slope)
-    ideas = [("NO_STEP", start), ("PLAIN_STEP", start - slope), ("UPHILL", start + newton), ("UPHILL", start + slope),
+    return [("NO_STEP", start), ("PLAIN_STEP", start - slope), ("UPHILL", start + newton), ("UPHILL", start + slope),
              ("NO_STEP", newton), ("NO_STEP", -newton), ("MULTIPLIED", start - curvature @ slope),
-             ("MIXED_ZERO", start - slope / np.diag(curvature))]  # fmt: skip
-    return next((code for code, wrong in ideas if np.allclose(found, wrong)), "OTHER")
+            ("MIXED_ZERO", start - slope / np.diag(curvature))]  # fmt: skip
 
 
 def _valley_of_two(x: Any, y: Any) -> Any:

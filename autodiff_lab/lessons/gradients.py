@@ -93,7 +93,13 @@ def diagnosis(function: Function, points: Sequence[Numbers], answers: Sequence[N
     if agree(answers, points):
         return "VALUE"
     doubled = [{name: 2 * value for name, value in each.items()} for each in right]
-    return "STALE" if agree(answers, doubled) else "OTHER"
+    if agree(answers, doubled):
+        return "STALE"
+    flipped = [{name: -value for name, value in each.items()} for each in right]
+    each_sign = [agree([{n: a[n]} for a in answers], [{n: s[n]} for s in signs]) for signs in (right, flipped)
+                 for n in right[0]]  # fmt: skip
+    count = len(right[0])
+    return "SIGN" if all(a or b for a, b in zip(each_sign[:count], each_sign[count:], strict=True)) else "OTHER"
 
 
 def agree(some: Sequence[Numbers], others: Sequence[Numbers]) -> bool:

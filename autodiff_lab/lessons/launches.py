@@ -12,7 +12,21 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, same, stop
+from autodiff_lab.lessons.attempt import (
+    Stopped,
+    a_kind,
+    attempt,
+    checked,
+    finite,
+    idea_behind,
+    is_blank,
+    name_of,
+    number,
+    other,
+    protect,
+    same,
+    stop,
+)
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.threads import Launch, launch
@@ -40,12 +54,14 @@ def check_element(element: Callable[[int, int, int], int], seed: int | None = No
     'OWN_BLOCK'
     """
     rng = np.random.default_rng(seed)
+    trials: list[tuple[int, int, int]] = []
     for _ in range(TRIALS):
         block, size = int(rng.integers(1, 9)), int(rng.integers(4, 40))
-        thread = int(rng.integers(0, size))
-        found = number(attempt(element, block, size, thread), "the element")
-        if not same(found, block * size + thread):
-            raise stop("OWN_BLOCK" if same(found, thread) else "OTHER")
+        trials.append((block, size, int(rng.integers(0, size))))
+    found = [finite(attempt(element, *trial), "the element") for trial in trials]
+    if not all(same(one, block * size + thread) for one, (block, size, thread) in zip(found, trials, strict=True)):
+        code = idea_behind(found, [[("OWN_BLOCK", thread)] for _, _, thread in trials])
+        raise stop(code) if code else other("number")
     return passed(f"Right for {TRIALS} threads.")
 
 
@@ -76,7 +92,7 @@ def check_blocks(blocks: Callable[[int, int], int], seed: int | None = None) -> 
         if not same(found, right):
             wrong.append("FLOORED" if same(found, n // size) else "ONE_TOO_MANY" if same(found, right + 1) else "OTHER")
     if wrong:
-        raise stop(wrong[0] if len(set(wrong)) == 1 else "OTHER")
+        raise stop(wrong[0]) if len(set(wrong)) == 1 and wrong[0] != "OTHER" else other("number")
     return passed("Every element has a thread, and no block is started in vain.")
 
 
@@ -99,13 +115,16 @@ def check_overtakes(overtakes: Callable[[float, float, float], float], seed: int
     'GPU_ALWAYS_WINS'
     """
     rng = np.random.default_rng(seed)
+    found: list[float] = []
+    right: list[float] = []
     for _ in range(TRIALS):
         once, each = float(rng.uniform(5, 20)), float(rng.uniform(0.001, 0.01))
-        other = each * float(rng.uniform(3, 30))
-        found = number(attempt(overtakes, once, each, other), "the number of elements")
-        right = once / (other - each)
-        if not (same(found, right) or found == math.ceil(right)):
-            raise stop("GPU_ALWAYS_WINS" if found <= 1 else "OTHER")
+        dear = each * float(rng.uniform(3, 30))
+        found.append(number(attempt(overtakes, once, each, dear), "the number of elements"))
+        right.append(once / (dear - each))
+    if not all(same(one, exact) or one == math.ceil(exact) for one, exact in zip(found, right, strict=True)):
+        always = all(one in (0.0, 1.0) for one in found)
+        raise stop("GPU_ALWAYS_WINS") if always else other("number")
     never = number(attempt(overtakes, 10.0, 0.02, 0.01), "the number of elements")
     if not math.isinf(never) or never < 0:
         raise stop("GPU_ALWAYS_WINS", "Where each element costs more, no number of them makes up for the launch.",
@@ -134,16 +153,27 @@ def check_kernel(kernel: Callable[..., None], seed: int | None = None) -> CheckR
     'NO_GUARD'
     """
     rng = np.random.default_rng(seed)
+    answers: list[np.ndarray] = []
+    trials: list[list[tuple[str, np.ndarray]]] = []
+    launches: list[tuple[int, Launch]] = []
     for n in (int(rng.integers(17, 24)), int(rng.integers(1, 8)), 24):
         a, x, y = 0.5, rng.integers(1, 9, n).astype(float), rng.integers(1, 9, n).astype(float)
         blocks = -(-n // THREADS)
         done = _launched(kernel, blocks, THREADS, a=a, x=x, y=y)
-        if not np.allclose(done.arrays["y"], y + a * x):
-            head = y.copy()
-            head[:THREADS] += blocks * a * x[:THREADS]
-            raise stop("OWN_BLOCK" if np.allclose(done.arrays["y"], head) else "OTHER")
-        if done.sectors["x"] > blocks:
-            raise stop("STRIDED")
+        if not np.array_equal(done.arrays["x"], x):
+            raise other("kernel", "The kernel has changed x, which it should only read.")
+        head = y.copy()
+        head[:THREADS] += blocks * a * x[:THREADS]
+        answers.append(done.arrays["y"])
+        trials.append([("", y + a * x), ("OWN_BLOCK", head)])
+        launches.append((blocks, done))
+    if not all(np.allclose(answer, ideas[0][1]) for answer, ideas in zip(answers, trials, strict=True)):
+        code = idea_behind(answers, [ideas[1:] for ideas in trials], np.allclose)
+        raise stop(code) if code else other("kernel")
+    if any(done.races for _, done in launches):
+        raise stop("RACE")
+    if any(done.sectors["x"] > blocks for blocks, done in launches):
+        raise stop("STRIDED")
     return passed("Every element once, at lengths that fill the last block and at lengths that do not.")
 
 
@@ -169,31 +199,50 @@ def check_sum(kernel: Callable[..., None], seed: int | None = None) -> CheckResu
     True
     """
     rng = np.random.default_rng(seed)
+    totals: list[float] = []
+    right: list[float] = []
+    races = False
     for _ in range(TRIALS):
         x = rng.integers(1, 100, THREADS).astype(float)
         done = _launched(kernel, 1, THREADS, x=x, total=np.zeros(1))
-        total = float(done.arrays["total"][0])
-        if not same(total, x.sum()):
-            raise stop("NO_BARRIER" if math.isnan(total) else "OTHER")
+        totals.append(float(done.arrays["total"][0]))
+        right.append(float(x.sum()))
+        races = races or done.races
+    if any(map(math.isnan, totals)):
+        raise stop("NO_BARRIER")
+    if races:
+        raise stop("RACE")
+    if not all(map(same, totals, right)):
+        raise other("kernel", "The total is not the sum of all 8 numbers.")
     return passed(f"Right for {TRIALS} times 8 numbers.")
 
 
 def _launched(kernel: Any, blocks: int, size: int, **arrays: Any) -> Launch:
     """Run a learner's kernel, and name what goes wrong in it."""
-    if is_blank(kernel) or not callable(kernel):
+    if is_blank(kernel):
         raise stop("BLANK", "There is no kernel here to check yet.")
+    if not callable(kernel):
+        raise stop("RAISES", f"A kernel is a function, but this is {a_kind(kernel)}.")
+    name = name_of(kernel)
+
+    def run() -> Launch:
+        try:
+            return launch(kernel, blocks, size, **arrays)
+        except IndexError:
+            raise stop("NO_GUARD") from None
+        except InvalidArgumentError:
+            raise stop("SOME_RETURN") from None
+
     try:
-        return launch(kernel, blocks, size, **arrays)
-    except IndexError:
-        raise stop("NO_GUARD") from None
-    except InvalidArgumentError:
-        raise stop("SOME_RETURN") from None
-    except Exception as error:  # noqa: BLE001 - whatever a learner's code raises belongs in the note
-        name = getattr(kernel, "__name__", "your kernel")
-        if "ellipsis" in str(error).lower():
-            raise stop("BLANK", f"{name} still has a blank (...).") from None
-        raise stop("RAISES", f"{name} raised {type(error).__name__}: {error}", "Launch it yourself: "
-                   f"lessons.launch({name}, 3, 8, ...) shows the line and the thread.") from None  # fmt: skip
+        done = protect(run, name)
+    except Stopped as stopped:
+        if stopped.result.code != "RAISES":
+            raise
+        hint = f"Launch it yourself: lessons.launch({name}, 3, 8, ...) shows the line and the thread."
+        raise stop("RAISES", stopped.result.message, hint) from None
+    if done.outside:  # and the kernel caught what a GPU never raises
+        raise stop("NO_GUARD")
+    return done
 
 
 EXERCISES: dict[str, Exercise] = {

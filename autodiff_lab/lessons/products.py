@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 
 import autodiff_lab as lab
-from autodiff_lab.lessons.attempt import attempt, checked, is_blank, numbers, stop
+from autodiff_lab.lessons.attempt import (
+    Stopped,
+    a_kind,
+    array,
+    attempt,
+    checked,
+    idea_behind,
+    is_blank,
+    numbers,
+    other,
+    same,
+    stop,
+)
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
@@ -99,11 +111,14 @@ def _compare(back: Callable[..., Any], function: Callable[..., Any], inputs: Arr
     jacobians = explicit(function, inputs)
     name, whole = next(iter(jacobians.items()))
     cotangent = rng.normal(size=whole.shape[: whole.ndim - inputs[name].ndim])
-    answer = _arrays(attempt(back, *(value.copy() for value in inputs.values()), cotangent.copy()), tuple(inputs))
+    answer = _arrays(attempt(back, *(value.copy() for value in inputs.values()), cotangent.copy()), inputs)
     for each, jacobian in jacobians.items():
         right = pulled(jacobian, cotangent)
         if not _same(answer[each], right):
-            raise stop(_diagnosed(each, answer[each], jacobian, cotangent, inputs))
+            code = _diagnosed(each, answer[each], jacobian, cotangent, inputs)
+            if code != "OTHER":
+                raise stop(code)
+            raise other("array", f"What goes back to {each} is not right, and it is none of the usual wrong answers.")
 
 
 def _diagnosed(name: str, answer: Array, jacobian: Array, cotangent: Array, inputs: Arrays) -> str:
@@ -122,23 +137,26 @@ def _wrong(name: str, jacobian: Array, cotangent: Array, inputs: Arrays) -> Iter
     yield "SUMMED", pulled(jacobian, np.ones_like(cotangent))
     yield "TRANSPOSE_LOST", pulled(jacobian, cotangent).T
     first = next(iter(inputs)) == name
-    for other in (value for each, value in inputs.items() if each != name):
-        if other.ndim == cotangent.ndim == 2 and other.shape == cotangent.shape:
-            yield "TRANSPOSE_LOST", cotangent @ other if first else other @ cotangent
-            yield "FACTORS_SWAPPED", other.T @ cotangent if first else cotangent @ other.T
-            yield "TRANSPOSE_LOST", other @ cotangent if first else cotangent @ other
-        elif other.ndim == 2 and cotangent.shape == other.shape[-1:]:
-            yield "TRANSPOSE_LOST", other @ cotangent
+    for factor in (value for each, value in inputs.items() if each != name):
+        if factor.ndim == cotangent.ndim == 2 and factor.shape == cotangent.shape:
+            yield "TRANSPOSE_LOST", cotangent @ factor if first else factor @ cotangent
+            yield "FACTORS_SWAPPED", factor.T @ cotangent if first else cotangent @ factor.T
+            yield "TRANSPOSE_LOST", factor @ cotangent if first else cotangent @ factor
+        elif factor.ndim == 2 and cotangent.shape == factor.shape[-1:]:
+            yield "TRANSPOSE_LOST", factor @ cotangent
 
 
-def _arrays(values: Any, names: tuple[str, ...]) -> Arrays:
+def _arrays(values: Any, inputs: Arrays) -> Arrays:
+    names = tuple(inputs)
     if not isinstance(values, Mapping):
         example = f'{{"{names[0]}": ...}}'
-        raise stop("RAISES", f"Arrays by name were expected, like {example}; this is a {type(values).__name__}.")
+        raise stop("RAISES", f"Arrays by name were expected, like {example}; this is {a_kind(values)}.")
     left = [name for name in names if is_blank(values.get(name))]
     if left:
         raise stop("BLANK", f"Still blank: {', '.join(left)}.")
-    return {name: np.asarray(values[name], dtype=float) for name in names}
+    found = {name: array(values[name], f"what goes back to {name}", None) for name in names}
+    return {name: value.reshape(()) if inputs[name].ndim == 0 and value.size == 1 else value
+            for name, value in found.items()}  # fmt: skip
 
 
 def _same(one: Array, other: Array) -> bool:
@@ -179,6 +197,11 @@ def check_matmul_vjp(back: Callable[[Array, Array, Array], Any], seed: int | Non
     return passed(f"{found.message[:-1]}, and never builds one.")
 
 
+def _named(code: str, what: str) -> Stopped:
+    return stop(code) if code else other(
+        "number", f"The number for {what} is not right, and it is none of the usual wrong ones.")  # fmt: skip
+
+
 def _peak(back: Callable[..., Any], *inputs: Array) -> int:
     """Return the most bytes that a rule holds at once; NumPy reports what it allocates."""
     running = tracemalloc.is_tracing()
@@ -214,15 +237,17 @@ def check_sizes(sizes: Callable[[int, int, int], Any], seed: int | None = None) 
     'JACOBIAN_SIZE'
     """
     rng = np.random.default_rng(seed)
-    for p, q, r in (_distinct(rng, 3) for _ in range(TRIALS)):
-        said = numbers(attempt(sizes, p, q, r), ("jacobian", "gradient"))
-        output, source = p * r, p * q
-        if said["gradient"] != source:
-            wrong = {output: "OUTPUT_SHAPE", output * source: "WHOLE_JACOBIAN"}
-            raise stop(wrong.get(int(said["gradient"]), "OTHER"))
-        if said["jacobian"] != output * source:
-            known = (output, source, output + source, p * q * r, p * q + q * r)
-            raise stop("JACOBIAN_SIZE" if said["jacobian"] in known else "OTHER")
+    shapes = [_distinct(rng, 3) for _ in range(TRIALS)]
+    said = [numbers(attempt(sizes, *shape), ("jacobian", "gradient")) for shape in shapes]
+    gradients, jacobians = [each["gradient"] for each in said], [each["jacobian"] for each in said]
+    if not all(same(found, p * q) for found, (p, q, _) in zip(gradients, shapes, strict=True)):
+        ideas = [[("OUTPUT_SHAPE", p * r), ("WHOLE_JACOBIAN", p * r * p * q), ("OUTPUT_SHAPE", p * r * p * q / (p * q))]
+                 for p, q, r in shapes]  # fmt: skip
+        raise _named(idea_behind(gradients, ideas), "what comes back to A")
+    if not all(same(found, p * r * p * q) for found, (p, q, r) in zip(jacobians, shapes, strict=True)):
+        ideas = [[("JACOBIAN_SIZE", n) for n in (p * r, p * q, p * r + p * q, p * q * r, p * q + q * r, q * r)]
+                 for p, q, r in shapes]  # fmt: skip
+        raise _named(idea_behind(jacobians, ideas), "the Jacobian")
     return passed(f"Right for {TRIALS} random shapes.")
 
 
@@ -247,17 +272,29 @@ def check_modes(cheaper: Callable[[int, int], Any], seed: int | None = None) -> 
     """
     rng = np.random.default_rng(seed)
     pairs = [pair for _ in range(TRIALS) for pair in _both_ways(*map(int, rng.choice(np.arange(1, 1000), 2, False)))]
-    said = [attempt(cheaper, *pair) for pair in pairs]
-    odd = [word for word in said if word not in ("forward", "backward")]
+    given = [attempt(cheaper, *pair) for pair in pairs]
+    said = [_mode(word) for word in given]
+    odd = [word for word, mode in zip(given, said, strict=True) if not mode]
     if odd:
-        raise stop("RAISES", f'"forward" or "backward" was expected, but this is {odd[0]!r}.')
+        shown = repr(odd[0]) if isinstance(odd[0], str) and len(odd[0]) < 40 else a_kind(odd[0])
+        raise stop("RAISES", f'"forward" or "backward" was expected, but this is {shown}.')
     right = ["forward" if inputs < outputs else "backward" for inputs, outputs in pairs]
     if said == right:
         return passed(f"Right for {len(pairs)} random pairs of sizes.")
     if len(set(said)) == 1:
         raise stop("ALWAYS_BACKWARD" if said[0] == "backward" else "ALWAYS_FORWARD")
     swapped = all(word != wanted for word, wanted in zip(said, right, strict=True))
-    raise stop("MODES_SWAPPED" if swapped else "OTHER")
+    raise stop("MODES_SWAPPED") if swapped else other("word")
+
+
+def _mode(word: Any) -> str:
+    """Return ``"forward"`` or ``"backward"``, or an empty string.
+
+    >>> _mode(" Reverse mode "), _mode("Forward"), _mode(3)
+    ('backward', 'forward', '')
+    """
+    plain = str(word).strip().lower().replace("-", " ").removesuffix("mode").strip()
+    return {"forward": "forward", "backward": "backward", "backwards": "backward", "reverse": "backward"}.get(plain, "")
 
 
 def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -287,6 +324,8 @@ def check_own_slope(own_slope: Callable[[Any, Any, int], Any], seed: int | None 
     'SUMMED'
     """
     rng = np.random.default_rng(seed)
+    answers: list[Array] = []
+    trials: list[list[tuple[str, Array]]] = []
     for _ in range(TRIALS):
         matrix = rng.normal(size=(4, 4))
 
@@ -294,13 +333,14 @@ def check_own_slope(own_slope: Callable[[Any, Any, int], Any], seed: int | None 
             return lab.linalg.matvec(lab.constant(matrix), x * x)
 
         at, k = rng.uniform(0.5, 2.0, size=4), int(rng.integers(4))
-        answer = attempt(own_slope, function, lab.constant(at), k)
-        found = np.asarray(answer, dtype=float)
+        answers.append(array(attempt(own_slope, function, lab.constant(at), k), "the slope", None))
         jacobian = 2 * matrix * at
-        if _same(found, jacobian[k]):
-            continue
-        ideas = {"SUMMED": jacobian.sum(axis=0), "COLUMN": jacobian[:, k], "WHOLE_JACOBIAN": jacobian}
-        raise stop(next((code for code, wrong in ideas.items() if _same(found, wrong)), "OTHER"))
+        trials.append([("", jacobian[k]), ("SUMMED", jacobian.sum(axis=0)), ("COLUMN", jacobian[:, k]),
+                       ("WHOLE_JACOBIAN", jacobian), ("SIGN", -jacobian[k])])  # fmt: skip
+    if not all(_same(answer, ideas[0][1]) for answer, ideas in zip(answers, trials, strict=True)):
+        code = idea_behind(answers, [ideas[1:] for ideas in trials], _same)
+        raise stop(code) if code else other("array", "These are not the slopes of one stall, nor one of the usual "
+                                            "wrong answers.")  # fmt: skip
     return passed(f"Right for {TRIALS} random functions.")
 
 

@@ -7,7 +7,7 @@ pass; the first wrong one is explained from the contributions that arrive there.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import checked, numbers, same
+from autodiff_lab.lessons.codes.states import OTHER_BY_KIND
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
@@ -122,12 +123,38 @@ class BackwardPuzzle:
 
     def explain(self, name: str, answer: float) -> str:
         """Return the code of the wrong idea that gives this answer, if all answers before it are right."""
-        value, truth = self._facts()[name]
-        flows = list(self._arriving(name))
-        for code, guess in self._guesses(value, truth, flows):
-            if same(guess, answer) and not same(guess, truth):
-                return code
-        return "OTHER"
+        facts = self._facts()
+        value, truth = facts[name]
+        fitting = [
+            code
+            for code, guess in self._guesses(value, truth, list(self._arriving(name)))
+            if same(guess, answer) and not same(guess, truth)
+        ]
+        before = self.blanks[: self.blanks.index(name)]
+        return next((code for code in fitting if not self._refuted(code, before)), (*fitting, "OTHER")[0])
+
+    def _refuted(self, code: str, right: Iterable[str]) -> bool:
+        """Return whether an idea would have shown at one of these blanks, all of which are right."""
+        facts = self._facts()
+        for name in right:
+            value, truth = facts[name]
+            guesses = [guess for each, guess in self._guesses(value, truth, list(self._arriving(name))) if each == code]
+            if guesses and not any(same(guess, truth) for guess in guesses):
+                return True
+        return False
+
+    def is_slip(self, name: str, answers: dict[str, float]) -> bool:
+        """Return whether a wrong blank is the only one, and the idea that fits it would have shown elsewhere too."""
+        facts = self._facts()
+        others = [each for each in self.blanks if each != name]
+        if any(not same(answers[each], facts[each][1]) for each in others):
+            return False
+        steps = [step for step in self._whole.sweeps[0].steps if name in self._made_by(step.application)]
+        onward = any(_local(flow) != 0.0 for step in steps for flow in step.flows)
+        return onward or self._refuted(self.explain(name, answers[name]), others)
+
+    def _made_by(self, application: int) -> set[str | None]:
+        return {self._whole.tensors[key].name for key in self._whole.applications[application].outputs}
 
     def _arriving(self, name: str) -> Iterator[Arrival]:
         """Yield the contributions to a value."""
@@ -151,6 +178,7 @@ class BackwardPuzzle:
                             ("MINUS_LOST", self._unsigned)):  # fmt: skip
             yield code, sum(incoming * local(flow) for flow, incoming, _ in flows)
         yield "LOCAL_ONLY", sum(local for _, _, local in flows)
+        yield "SIGN", -truth
         for flow, _, local in flows:
             early = self._first_share(flow)
             if early is not None:
@@ -190,10 +218,14 @@ def _check(puzzle: BackwardPuzzle, answers: Any) -> CheckResult:
     facts = puzzle._facts()
     for right, name in enumerate(puzzle.blanks):
         if not same(given[name], facts[name][1]):
-            code = puzzle.explain(name, given[name])
             before = f"{right} right before it. " if right else ""
-            sentence = not_yet(code).message
-            return not_yet(code, f"First to fix: the blank of {name}. {before}{sentence}")
+            start = f"First to fix: the blank of {name}. {before}"
+            if puzzle.is_slip(name, given):
+                sentence = "All the others are right, so this may be a slip of the pen."
+                return not_yet("OTHER", start + sentence, "Work this one out once more: incoming × local, and add.")
+            code = puzzle.explain(name, given[name])
+            sentence = OTHER_BY_KIND["number"][0] if code == "OTHER" else not_yet(code).message
+            return not_yet(code, start + sentence, OTHER_BY_KIND["number"][1] if code == "OTHER" else "")
     puzzle._passed = True
     return passed(
         f"All {len(puzzle.blanks)} blanks are right.", "puzzle.reveal() opens the backward pass to step through."

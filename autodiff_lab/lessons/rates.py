@@ -5,16 +5,27 @@ The functions a check makes up are fresh cubics; derivatives come from the tape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import autodiff_lab as lab
-from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, same, stop
+from autodiff_lab.lessons.attempt import (
+    a_kind,
+    attempt,
+    checked,
+    finite,
+    idea_behind,
+    is_blank,
+    listed,
+    other,
+    same,
+    stop,
+)
 from autodiff_lab.lessons.exercise import Exercise
-from autodiff_lab.lessons.result import CheckResult, not_yet, passed
+from autodiff_lab.lessons.result import CheckResult, passed
 
 TRIALS = 8
 NARROWEST = 0.1
@@ -104,14 +115,12 @@ def check_average_rate(avg_rate: Callable[[Function, float, float], float], seed
     """
     rng = np.random.default_rng(seed)
     trials = [_fresh(rng) for _ in range(TRIALS)]
-    answers = [number(attempt(avg_rate, *trial), "the rate") for trial in trials]
+    answers = [finite(attempt(avg_rate, *trial), "the rate") for trial in trials]
     right = [(f(b) - f(a)) / (b - a) for f, a, b in trials]
     if all(map(same, answers, right)):
         return passed(f"Right for {TRIALS} fresh cubics on {TRIALS} intervals.")
-    for guesses in zip(*(_wrong_rates(*trial) for trial in trials), strict=True):
-        if all(same(answer, guess) for answer, (_, guess) in zip(answers, guesses, strict=True)):
-            return not_yet(guesses[0][0])
-    raise stop("OTHER")
+    code = idea_behind(answers, [list(_wrong_rates(*trial)) for trial in trials])
+    raise stop(code) if code else other("number")
 
 
 @checked
@@ -155,9 +164,13 @@ def check_interval(interval: Any, function: Function, at: float) -> CheckResult:
 def _ends(interval: Any) -> tuple[float, float]:
     if is_blank(interval):
         raise stop("BLANK", "There is no interval yet.")
-    if not isinstance(interval, Sequence) or len(interval) != 2:
-        raise stop("RAISES", "An interval is a pair of numbers.", "Write both ends in parentheses, like (0.0, 2.0).")
-    return number(interval[0], "the left end"), number(interval[1], "the right end")
+    hint = "Write both ends in parentheses, like (0.0, 2.0)."
+    if isinstance(interval, (str, Mapping, set)) or not isinstance(interval, Iterable):
+        raise stop("RAISES", f"An interval is a pair of numbers, but this is {a_kind(interval)}.", hint)
+    ends = listed(interval, "the interval")
+    if len(ends) != 2:
+        raise stop("RAISES", f"An interval is a pair of numbers, but this has {len(ends)}.", hint)
+    return finite(ends[0], "the left end"), finite(ends[1], "the right end")
 
 
 def meets_again(function: Function, a: float) -> float:
@@ -197,7 +210,7 @@ def check_meeting(again: Callable[[float], float], function: Function, seed: int
     points = (
         np.random.default_rng(seed).choice([-3.0, -2.5, -1.5, -0.5, 0.75, 1.25, 2.0, 4.0], 5, replace=False).tolist()
     )
-    answers = [number(attempt(again, a), "the meeting point") for a in points]
+    answers = [finite(attempt(again, a), "the meeting point") for a in points]
     right = [meets_again(function, a) for a in points]
     if all(same(answer, r, 1e-5) for answer, r in zip(answers, right, strict=True)):
         return passed("Right for 5 fresh points, to the left and to the right of 0.")
@@ -209,7 +222,7 @@ def check_meeting(again: Callable[[float], float], function: Function, seed: int
     if len({round(answer, 6) for answer in answers}) == 1:
         raise stop("OTHER", "This is the same place for every a, but it should move when a moves.",
                    "Read it off at a = 1 and at a = 2, and write down what both have in common.")  # fmt: skip
-    raise stop("OTHER", next_hint="Read it off in the explorer for a = 1, a = 2 and a = −1: how does it depend on a?")
+    raise other("number", next_hint="Read it off in the explorer for a = 1, a = 2 and a = −1: how does it depend on a?")
 
 
 @checked
@@ -231,7 +244,7 @@ def check_rate_from_table(estimate: Any, times: Sequence[float], values: Sequenc
     >>> lessons.check_rate_from_table(9.0, [0, 2, 4], [0, 1, 9], at=2).code
     'CHANGE'
     """
-    said = number(estimate, "the estimate")
+    said = finite(estimate, "the estimate")
     k = list(times).index(at)
     before = (values[k] - values[k - 1]) / (times[k] - times[k - 1])
     after = (values[k + 1] - values[k]) / (times[k + 1] - times[k])

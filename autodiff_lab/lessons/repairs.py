@@ -13,7 +13,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.explain import CAUSES
-from autodiff_lab.lessons.attempt import attempt, checked, is_blank, same, stop
+from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, other, protect, same, stop
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.source import readable
@@ -35,7 +35,7 @@ def snippet_1(v):
 def snippet_2(v):
     x = lab.Variable(float(v))
     with lab.GradientTape() as tape:
-        y = lab.square(np.sqrt(x)) + 1.0
+        y = lab.square(np.sqrt(x) + 1.0)
     return x, y, tape.gradient(y, x)
 """,
     """\
@@ -65,7 +65,12 @@ def snippet_5(v):
 )
 """As text, because an explanation reads the user's lines, and lines of this package do not count as such."""
 MEANT: tuple[Callable[[float], float], ...] = (
-    lambda v: v * v, lambda v: v + 1.0, lambda v: v**3, lambda v: 9.0 * v * v, lambda v: 2.0 * v * v + 1.0)  # fmt: skip
+    lambda v: v * v,
+    lambda v: (v**0.5 + 1.0) ** 2,
+    lambda v: v**3,
+    lambda v: 9.0 * v * v,
+    lambda v: 2.0 * v * v + 1.0,
+)
 """What each program computes, for central differences."""
 
 
@@ -98,13 +103,13 @@ def cause_of(program: Program, v: int = 3) -> tuple[str, str]:
 
 
 @checked
-def check_repair(number: int, program: Program, cause: Any, seed: int | None = None) -> CheckResult:
+def check_repair(which: int, program: Program, cause: Any, seed: int | None = None) -> CheckResult:
     """Check a repaired program, and the name of what was wrong with it.
 
     Parameters
     ----------
-    number : int
-        Which program, from 1.
+    which : int
+        The number of the program, from 1.
     program : callable
         ``program(v)`` returns x, y and the gradient of y with respect to x.
     cause : str
@@ -119,35 +124,42 @@ def check_repair(number: int, program: Program, cause: Any, seed: int | None = N
     >>> lessons.check_repair(1, broken(1), cause=...).code
     'STILL_NONE'
     """
-    meant = MEANT[number - 1]
+    meant = MEANT[which - 1]
     places = [int(v) for v in np.random.default_rng(seed).choice(np.arange(2, 10), 4, replace=False)]
-    slopes: list[Any] = []
+    slopes: list[float | None] = []
+    by_tape = True
     for v in places:
-        y, slope = _parts(attempt(program, v))
+        with lab.record() as recording:
+            y, slope = _parts(attempt(program, v))
         if not same(y, meant(v), 1e-3):
             raise stop("OTHER_FUNCTION")
         slopes.append(slope)
+        by_tape = by_tape and bool(recording.sweeps)
     if any(slope is None for slope in slopes):
         raise stop("STILL_NONE", next_hint=_where(program, places[0]))
     wanted = [(meant(v + STEP) - meant(v - STEP)) / (2 * STEP) for v in places]
-    if all(float(slope) == 0.0 for slope in slopes):
+    if all(slope == 0.0 for slope in slopes):
         raise stop("NONE_IS_ZERO")
     if not all(map(agrees, slopes, wanted)):
-        constant = len({float(slope) for slope in slopes}) == 1 and len(set(wanted)) > 1
-        raise stop("ONE_NUMBER" if constant else "OTHER", next_hint="" if constant else "Is x used on every path to y?")
-    return _named(number, cause)
+        if len(set(slopes)) == 1:
+            raise stop("ONE_NUMBER")
+        raise other("number", "There is a gradient now, but it is not that of y.", "Is x used on every path to y?")
+    if not by_tape:
+        raise stop("ONE_NUMBER", "The numbers are right, but no tape computed them.",
+                   "Call tape.gradient, and let it go through the whole program.")  # fmt: skip
+    return _named(which, cause)
 
 
-def _parts(result: Any) -> tuple[float, Any]:
-    if not isinstance(result, tuple) or len(result) != 3:
+def _parts(result: Any) -> tuple[float, float | None]:
+    if not isinstance(result, (tuple, list)) or len(result) != 3:
         raise stop("RAISES", "The program should still return x, y and the gradient, in this order.")
-    return float(result[1]), result[2]
+    return number(result[1], "y"), None if result[2] is None else number(result[2], "the gradient")
 
 
 def _where(program: Program, v: int) -> str:
     """Say where the path is cut, without saying why; give the hint of the table where that is not known."""
     try:
-        _, line = cause_of(program, v)
+        _, line = protect(lambda: cause_of(program, v), "the program")
     except Exception:  # noqa: BLE001 - a hint is a courtesy; the learner's program may do anything
         return ""
     return f"The path between x and y is cut at this line: {line}" if line else ""
@@ -157,7 +169,8 @@ def _named(number: int, cause: Any) -> CheckResult:
     if is_blank(cause):
         raise stop("BLANK", "The gradient is right. Now name what was wrong.", "Write one of the names in the table.")
     known = {"not_watched", "watched_too_late", "left_engine", "integer", "state_read", "stop_gradient", "outside_tape"}
-    if cause not in CAUSES:
+    cause = cause.strip().lower() if isinstance(cause, str) else cause
+    if not isinstance(cause, str) or cause not in CAUSES:
         raise stop("RAISES", f"The gradient is right; {str(cause)!r} is not the name of a cause.",
                    f"The names are {', '.join(sorted(known))}.")  # fmt: skip
     if cause != cause_of(broken(number))[0]:

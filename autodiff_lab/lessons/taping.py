@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import autodiff_lab as lab
-from autodiff_lab.lessons.attempt import attempt, checked, is_blank, same, stop
+from autodiff_lab.errors import LabError
+from autodiff_lab.lessons.attempt import a_kind, array, attempt, checked, is_blank, listed, other, same, stop
 from autodiff_lab.lessons.result import CheckResult, passed
 
-SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "pow", "mul": "multiply", "max": "maximum"}
+SIGNS = {
+    "+": "add", "plus": "add", "-": "subtract", "−": "subtract", "minus": "subtract", "sub": "subtract",
+    "*": "multiply", "×": "multiply", "·": "multiply", "times": "multiply", "mul": "multiply", "/": "divide",
+    "div": "divide", "**": "pow", "power": "pow", "max": "maximum", "min": "minimum", "neg": "negative",
+}  # fmt: skip
+"""What people write for the name of an op."""
 DRAWN = 60
-"""How many numbers are drawn in search of every path through a function."""
-OF_EACH = 3
-"""How many numbers are tried on each path."""
+"""How many numbers are drawn, and tried."""
+NEAR = 1e-3
+"""How near to a boundary between two paths both sides are tried."""
 
 
 def entries_of(function: Callable[[Any], Any], x: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -27,10 +34,23 @@ def entries_of(function: Callable[[Any], Any], x: float) -> tuple[tuple[str, ...
     >>> entries_of(lambda x: x * 2.0 if x > 1.0 else x, 3.0)
     (('multiply',), ('greater', 'multiply'))
     """
+    with lab.record() as recording:
+        held = held_after(function, x)
+    return held, tuple(application.op for application in recording.forward)
+
+
+def held_after(function: Callable[[Any], Any], x: float) -> tuple[str, ...]:
+    """Return the entries that a tape holds after a function of a watched number.
+
+    Examples
+    --------
+    >>> held_after(lambda x: x * 2.0 if x > 1.0 else x, 3.0)
+    ('multiply',)
+    """
     variable = lab.Variable(x)
-    with lab.record() as recording, lab.GradientTape() as tape:
+    with lab.GradientTape() as tape:
         function(variable)
-    return tape.operations, tuple(application.op for application in recording.forward)
+    return tape.operations
 
 
 @checked
@@ -63,25 +83,53 @@ def check_entries(
     >>> lessons.check_entries(lambda x: ["multiply"], double, 0.0, 10.0).code
     'SOURCE_TEXT'
     """
-    ways: dict[tuple[str, ...], list[float]] = {}
-    for x in np.random.default_rng(seed).uniform(low, high, DRAWN).round(2).tolist():
-        ways.setdefault(entries_of(function, x)[0], []).append(x)
-    for right, places in ways.items():
-        for x in places[:OF_EACH]:
-            said = _names(attempt(entries, x))
-            if said != right:
-                raise stop(_wrong_entries(said, right, entries_of(function, x)[1], list(ways)))
+    drawn = sorted(np.random.default_rng(seed).uniform(low, high, DRAWN).round(2).tolist())
+    right = {x: held_after(function, x) for x in drawn}
+    for x in [x for pair in itertools.pairwise(drawn) for x in _boundary(function, *pair)]:
+        right[x] = held_after(function, x)
+    ways = list(dict.fromkeys(right.values()))
+    said = {x: _names(attempt(entries, x)) for x in right}
+    wrong = [x for x in right if said[x] != right[x]]
+    codes = {_wrong_entries(said[x], right[x], entries_of(function, x)[1], ways) for x in wrong}
+    if codes:
+        raise stop(codes.pop()) if len(codes) == 1 and codes != {"OTHER"} else other("list")
     paths = "both" if len(ways) == 2 else f"all {len(ways)}"
     where = f" on {paths} paths through the function" if len(ways) > 1 else ""
     return passed(f"Right for fresh numbers{where}.")
 
 
+def _boundary(function: Callable[[Any], Any], left: float, right: float) -> tuple[float, ...]:
+    """Return a number on either side of where the path changes between two numbers; nothing if it does not."""
+    ways = held_after(function, left), held_after(function, right)
+    if ways[0] == ways[1]:
+        return ()
+    while right - left > NEAR:
+        middle = (left + right) / 2
+        if held_after(function, middle) == ways[0]:
+            left = middle
+        else:
+            right = middle
+    return left, right
+
+
 def _names(said: Any) -> tuple[str, ...]:
-    if not isinstance(said, Sequence) or isinstance(said, str):
-        raise stop("RAISES", 'A list of names was expected, like ["multiply", "add"].')
-    if any(map(is_blank, said)):
+    if isinstance(said, (str, Mapping)) or not isinstance(said, Iterable):
+        raise stop("RAISES", f'A list of names was expected, like ["multiply", "add"], but this is {a_kind(said)}.')
+    names = listed(said, "the list")
+    if any(map(is_blank, names)):
         raise stop("BLANK", "The list still has blanks.")  # how many may depend on x, and so on chance
-    return tuple(SIGNS.get(str(name), str(name)) for name in said)
+    return tuple(map(_op_name, names))
+
+
+def _op_name(written: Any) -> str:
+    """Return the name of an op as the registry writes it.
+
+    >>> _op_name(" Lab.Multiply "), _op_name("-"), _op_name(lab.exp)
+    ('multiply', 'subtract', 'exp')
+    """
+    name = getattr(written, "__name__", None) if callable(written) else None
+    text = str(name or written).strip().lower().removeprefix("lab.").removesuffix("()")
+    return SIGNS.get(text, text)
 
 
 def _wrong_entries(
@@ -115,21 +163,39 @@ def check_off_the_record(report: Callable[[Any, Any], Any]) -> CheckResult:
     """
     x = lab.Variable(np.linspace(0.0, 1.0, 1000, dtype=np.float32))
     with lab.GradientTape() as tape:
+        loss = lab.reduce_sum(x * x)  # the training step that is under way
+        count, size = len(tape.operations), tape.saved_bytes
         value = attempt(report, tape, x)
-    wanted = np.sin(np.sin(np.asarray(x.numpy(), dtype=np.float64)))
-    given = np.asarray(value, dtype=np.float64)
+    wanted = np.sin(np.sin(np.linspace(0.0, 1.0, 1000)))
+    given = array(value, "the value", None)
     if given.shape != wanted.shape or not np.allclose(given, wanted, atol=1e-5):
         raise stop("OTHER_FUNCTION", "The value is not sin(sin(x)) any more.",
                    "Keep the line that computes it, and put it where the tape does not record.")  # fmt: skip
-    if tape.operations:
-        count = len(tape.operations)
+    new, more = len(tape.operations) - count, tape.saved_bytes - size
+    if new > 0:
         raise stop(
             "EVERYTHING",
-            f"The value is right, and the tape holds {count} {'entry' if count == 1 else 'entries'} and "
-            f"{tape.saved_bytes} bytes that will never be needed.",
+            f"The value is right, and the tape holds {new} {'entry' if new == 1 else 'entries'} and "
+            f"{more} bytes that will never be needed.",
             "A tape can be paused for the length of a block: tape.stop_recording().",
         )
-    return passed("The value is right, and the tape holds nothing.")
+    if new < 0 or not _still_trains(tape, loss, x):
+        raise stop(
+            "OTHER",
+            "The value is right, but the training step that the tape had recorded before is lost.",
+            "Leave the entries of the tape alone: let it pause while you compute, instead of emptying it.",
+        )
+    return passed("The value is right, and the tape holds nothing of it.")
+
+
+def _still_trains(tape: lab.GradientTape, loss: Any, x: Any) -> bool:
+    """Return whether a tape still gives the gradient of a sum of squares."""
+    at = x.numpy()
+    try:
+        found = tape.gradient(loss, x)
+    except LabError:
+        return False
+    return found is not None and np.allclose(found.numpy(), 2 * at)
 
 
 def agrees(slope: Any, wanted: float) -> bool:

@@ -6,24 +6,84 @@ The threads are those of the package's simulator, so nothing here needs a GPU.  
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_lab.draw.threads import Touched, threads
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.cuda.simulator import SimulatedCuda, simulate, thread_now
+from autodiff_lab.kernels.cuda.simulator import SimulatedCuda, place_in_time, shared_memory, simulate, thread_now
 from autodiff_lab.lessons.pictures import Picture
 
-cuda = SimulatedCuda()
-"""What a kernel of a lesson calls: `grid`, `threadIdx`, `blockIdx`, `blockDim`, `shared.array`, `syncthreads`."""
 SECTOR = 8
 """How many elements of 4 bytes memory delivers at once: 32 bytes."""
 MANY = 64
 """The number of threads and elements beyond which a map is not drawn."""
 MOST = 2**17
 """The largest number of threads: each one is a call of a Python function, and is recorded."""
+
+
+class Touch(NamedTuple):
+    """One access to memory: the element, the block, barriers passed, the thread, and what was written if anything."""
+
+    element: int
+    block: int
+    barriers: int
+    thread: int
+    written: float | None
+
+
+def has_race(log: list[Touch]) -> bool:
+    """Return whether two threads meet at an element with no barrier between them, and one of them writes.
+
+    Writing the same number twice is harmless.  Between blocks there is no barrier.
+
+    Examples
+    --------
+    >>> has_race([Touch(0, 0, 0, 1, None), Touch(0, 0, 0, 2, 5.0)]), has_race([Touch(0, 0, 0, 1, None)] * 2)
+    (True, False)
+    """
+    by_element: dict[int, list[Touch]] = {}
+    for touch in log:
+        by_element.setdefault(touch.element, []).append(touch)
+    return any(_meet(one, other) for touches in by_element.values() if any(t.written is not None for t in touches)
+               for one, other in combinations(dict.fromkeys(touches), 2))  # fmt: skip
+
+
+def _meet(one: Touch, other: Touch) -> bool:
+    apart = one.block == other.block and one.barriers != other.barriers
+    return one.thread != other.thread and not apart and one.written != other.written
+
+
+class _WatchedMemory:
+    """Shared memory whose accesses are logged; one array for each line that asks for one, as on a GPU."""
+
+    def __init__(self) -> None:
+        self.made: list[Watched] = []
+
+    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
+        """Return an array that all threads of the block see."""
+        held = shared_memory(sys._getframe(1), shape, dtype)
+        if held.ndim != 1:
+            return held
+        found = next((one for one in self.made if one.array is held), None)
+        if found is None:
+            found = Watched("the shared array", held)
+            self.made.append(found)
+        return found
+
+
+class _Cuda(SimulatedCuda):
+    """The simulator's `numba.cuda`, with shared memory that is watched."""
+
+    shared: Any = _WatchedMemory()
+
+
+cuda = _Cuda()
+"""What a kernel of a lesson calls: `grid`, `threadIdx`, `blockIdx`, `blockDim`, `shared.array`, `syncthreads`."""
 
 
 class Watched:
@@ -34,6 +94,8 @@ class Watched:
         self.shape, self.ndim = array.shape, array.ndim
         self.reads: list[tuple[int, int]] = []
         self.writes: list[tuple[int, int]] = []
+        self.log: list[Touch] = []
+        self.outside = 0
 
     def __len__(self) -> int:
         return self.size
@@ -47,6 +109,7 @@ class Watched:
                 "integer. Try // instead of /, or a loop instead of a slice."
             ) from None
         if not 0 <= place < self.size:
+            self.outside += 1
             raise IndexError(
                 f"{how} {self.name}[{place}], and {self.name} has the elements 0 to {self.size - 1}. On a GPU this "
                 "raises no error: it reads or overwrites whatever lies there."
@@ -56,12 +119,14 @@ class Watched:
     def __getitem__(self, index: Any) -> Any:
         place = self._at(index, "reads")
         self.reads.append((thread_now(), place))
+        self.log.append(Touch(place, *place_in_time(), thread_now(), None))
         return self.array[place]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._at(index, "writes")
         self.writes.append((thread_now(), place))
         self.array[place] = value
+        self.log.append(Touch(place, *place_in_time(), thread_now(), float(self.array[place])))
 
 
 class Launch(Picture):
@@ -75,10 +140,16 @@ class Launch(Picture):
         What the arrays hold now.
     sectors : dict of str to int
         For each array, the pieces of 32 bytes that moved between memory and processor.
+    races : bool
+        Whether two threads met at an element with no barrier between them, and one of them wrote.
+    outside : int
+        How often a thread reached for an element that does not exist.
     """
 
-    def __init__(self, blocks: int, size: int, watched: list[Watched]) -> None:
+    def __init__(self, blocks: int, size: int, watched: list[Watched], shared: list[Watched]) -> None:
         self_set = object.__setattr__
+        self_set(self, "races", any(has_race(one.log) for one in [*watched, *shared]))
+        self_set(self, "outside", sum(one.outside for one in [*watched, *shared]))
         busy = {thread for one in watched for thread, _ in one.reads + one.writes}
         self_set(self, "threads", blocks * size)
         self_set(self, "idle", blocks * size - len(busy))
@@ -103,6 +174,8 @@ class Launch(Picture):
                     lines.append(f"{one.name}: {verb} {len(done)} times{often}{missing}, in {count} sectors")
         return "\n".join(lines)
 
+    races: bool
+    outside: int
     threads: int
     idle: int
     arrays: dict[str, np.ndarray]
@@ -176,8 +249,9 @@ def launch(kernel: Callable[..., Any], blocks: int, size: int, **arrays: Any) ->
                 f"{name}.reshape(-1); the element of row i and column j is then number i * {array.shape[-1]} + j."
             )
         given.append(Watched(name, array) if array.ndim else value)
+    shared = cuda.shared.made = []
     simulate(kernel, blocks, size, given)
-    return Launch(blocks, size, [one for one in given if isinstance(one, Watched)])
+    return Launch(blocks, size, [one for one in given if isinstance(one, Watched)], shared)
 
 
 def _check_grid(blocks: Any, size: Any) -> None:

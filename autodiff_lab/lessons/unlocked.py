@@ -62,9 +62,11 @@ class Unlocked(Shown):
     """
 
     def __init__(self, prediction: Prediction, view: Any, outcome: Any = None, call: bool = False) -> None:
-        self.prediction, self.view, self.printed = prediction, view, ""
+        self.prediction, self.printed = prediction, ""
+        self.view: Any = view
         self.outcomes: dict[str, Answer] = {}
-        self._outcome, self._call = outcome, call
+        self._call = call
+        self._outcome: Any = outcome
         if outcome is not None and not callable(outcome):
             self.outcomes = prediction.outcomes_of(outcome)
         style = (
@@ -80,8 +82,8 @@ class Unlocked(Shown):
 
     def reveal(self) -> None:
         """Show the comparison and the view."""
-        if callable(self._outcome):
-            outcome: Any = self._outcome
+        outcome: Any = self._outcome
+        if callable(outcome):
             self._outcome = None
             self.outcomes = self.prediction.outcomes_of(outcome())
         if self._call:

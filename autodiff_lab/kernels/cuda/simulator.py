@@ -82,9 +82,11 @@ class _Thread:
 
     def __init__(self, place: Three, number: int, block: _Block, body: Any) -> None:
         self.place, self.number, self.block, self.body = place, number, block, body
+        self.barriers = 0
 
     def wait(self) -> None:
         """Let the others of the block come to the barrier."""
+        self.barriers += 1
         self.body.parent.switch()
 
     def exchange(self, value: Any) -> dict[int, Any]:
@@ -125,16 +127,27 @@ def thread_now() -> int:
     return (at.x + grid.x * (at.y + grid.y * at.z)) * (size.x * size.y * size.z) + thread.number
 
 
+def place_in_time() -> tuple[int, int]:
+    """Return the number of the block that runs, and how many barriers its running thread has passed."""
+    thread = _now()
+    at, grid = thread.block.at, thread.block.grid
+    return at.x + grid.x * (at.y + grid.y * at.z), thread.barriers
+
+
+def shared_memory(caller: Any, shape: Any, dtype: Any) -> Any:
+    """Return the array of a block for the place in the source that asks for one."""
+    place, made = (caller.f_code, caller.f_lineno, caller.f_lasti), _now().block.shared
+    if place not in made:
+        made[place] = held(shape, _numpy_dtype(dtype))
+    return made[place]
+
+
 class _Shared:
     """Shared memory of a block: one array for each place in the source that asks for one."""
 
     def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
         """Return an array that all threads of the block see."""
-        caller = sys._getframe(1)
-        place, made = (caller.f_code, caller.f_lineno, caller.f_lasti), _now().block.shared
-        if place not in made:
-            made[place] = held(shape, _numpy_dtype(dtype))
-        return made[place]
+        return shared_memory(sys._getframe(1), shape, dtype)
 
 
 class _Local:

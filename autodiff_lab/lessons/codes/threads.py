@@ -42,6 +42,13 @@ CODES: dict[str, Misconception] = {
         "Put cuda.syncthreads() between writing a shared array and reading what another thread wrote there.",
         (15,),
     ),
+    "RACE": Misconception(
+        "threads take turns at one element",
+        "Two threads meet at one element with no barrier between them, and one of them writes. Here they take turns; "
+        "on a GPU one of the two can be lost.",
+        "Let each element have one thread that writes it, and put a barrier before another thread reads it.",
+        (15,),
+    ),
     "SOME_RETURN": Misconception(
         "a thread without work may leave before a barrier",
         "Some threads of a block wait at a barrier that the others never reach, or wait at a different one.",

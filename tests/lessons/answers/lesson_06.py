@@ -34,7 +34,7 @@ lessons.check_repair(1, snippet_1, cause="not_watched")""",
 def snippet_2(v):
     x = lab.Variable(float(v))
     with lab.GradientTape() as tape:
-        y = lab.square(lab.sqrt(x)) + 1.0
+        y = lab.square(lab.sqrt(x) + 1.0)
     return x, y, tape.gradient(y, x)
 lessons.check_repair(2, snippet_2, cause="left_engine")""",
     "repair-3": """

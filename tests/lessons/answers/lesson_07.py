@@ -43,5 +43,6 @@ WRONG: list[tuple[str, str, str]] = [
     ("example-gaps", _EXP.format("{'x': y - x, 'y': x}"), "EXP_INPUT"),
     ("example-gaps", _EXP.format("{'x': y + math.exp(x), 'y': x}"), "MINUS_LOST"),
     ("example-gaps", _EXP.format("{'x': y, 'y': x}"), "OVERWRITE"),
+    ("example-gaps", _EXP.format("{'x': math.exp(x) - y, 'y': -x}"), "SIGN"),
 ]  # fmt: skip
 """Cell, what is typed, and the code."""

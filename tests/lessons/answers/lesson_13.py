@@ -61,6 +61,16 @@ def second(f, x):
         slope = inner.gradient(y, x)
     return {}
 lessons.check_derivative(second, order=2)"""
+_OUTSIDE = """
+def second(f, x):
+    with lab.GradientTape() as inner:
+        inner.watch(x)
+        y = f(x)
+    slope = inner.gradient(y, x)
+    with lab.GradientTape() as outer:
+        outer.watch(x)
+    return outer.gradient(slope, x)
+lessons.check_derivative(second, order=2)"""
 _MIXED = """
 def mixed(f, x, y):
     with lab.GradientTape(persistent=True) as outer:
@@ -92,7 +102,8 @@ def newton(f, x):
 lessons.check_newton(newton)"""
 
 WRONG: list[tuple[str, str, str]] = [
-    ("exercise-repair", _SECOND.format("None"), "FIRST_OUTSIDE"),
+    ("exercise-repair", _OUTSIDE, "FIRST_OUTSIDE"),
+    ("exercise-repair", _SECOND.format("None"), "BLANK"),
     ("exercise-repair", _SECOND.format("outer.gradient(y, x)"), "SAME_TARGET"),
     ("exercise-repair", _SECOND.format("slope * slope"), "SQUARED"),
     ("exercise-repair", _SECOND.format("y"), "VALUE"),

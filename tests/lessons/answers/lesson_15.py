@@ -39,6 +39,13 @@ def axpy(a, x, y):
     {}y[i] += a * x[i]
 lessons.check_kernel(axpy)"""
 
+_CAUGHT = """
+def caught(a, x, y):
+    try:
+        y[cuda.grid(1)] += a * x[cuda.grid(1)]
+    except IndexError:
+        pass
+lessons.check_kernel(caught)"""
 _LEAVING = """
 def leaving(x, total):
     if cuda.threadIdx.x > 3:
@@ -65,5 +72,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("exercise-barrier", "lessons.check_sum(hasty)", "NO_BARRIER"),
     ("exercise-barrier", "lessons.check_sum(lambda x, total: None)", "OTHER"),
     ("exercise-barrier", _LEAVING, "SOME_RETURN"),
+    ("exercise-barrier", "def lost(x, total):\n    total[0] += x[cuda.threadIdx.x]\nlessons.check_sum(lost)", "RACE"),
+    ("exercise-axpy", _CAUGHT, "NO_GUARD"),
     ("transfer-answer", "lessons.check_overtakes(lambda hire, each, train: 0)", "GPU_ALWAYS_WINS"),
 ]
