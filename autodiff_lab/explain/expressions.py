@@ -20,7 +20,7 @@ OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "matmul": "@", "greater": ">",
     "less": "<", "greater_equal": ">=", "less_equal": "<=", "equal": "==", "not_equal": "!=",
 }  # fmt: skip
-_NODES: dict[str, type[ast.AST]] = {
+NODES: dict[str, type[ast.AST]] = {
     "add": ast.Add, "subtract": ast.Sub, "multiply": ast.Mult, "divide": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult,
 }  # fmt: skip
 LONGEST = 30
@@ -126,18 +126,19 @@ def _argument(line: str, op: str, calls: tuple[str, ...], position: int) -> str 
         return None
     found: list[ast.expr] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and op in _NODES and isinstance(node.op, _NODES[op]):
+        if isinstance(node, ast.BinOp) and op in NODES and isinstance(node.op, NODES[op]):
             found.append((node.left, node.right)[position])
-        elif isinstance(node, ast.Call) and _called(node) in calls:
-            found += _given(node)[position : position + 1]
+        elif isinstance(node, ast.Call) and called(node) in calls:
+            found += given(node)[position : position + 1]
     return ast.unparse(found[0]) if len(found) == 1 else None
 
 
-def _given(node: ast.Call) -> list[ast.expr]:
+def given(node: ast.Call) -> list[ast.expr]:
     """Return the operands of a call in order; ``x.sqrt()`` has the tensor in front, ``lab.sqrt(x)`` a module."""
     whole = isinstance(node.func, ast.Attribute) and not node.args
     return [node.func.value] if whole and isinstance(node.func, ast.Attribute) else node.args
 
 
-def _called(node: ast.Call) -> str:
+def called(node: ast.Call) -> str:
+    """Return the name that a call calls a function by."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autodiff_lab.explain.expressions import OPERATORS, acting_as, argument, in_code, spoken
+from autodiff_lab.explain.expressions import acting_as, argument, in_code, spoken
+from autodiff_lab.explain.rewriting import call_with, guard, input_code
 from autodiff_lab.recording.model import Application, Step, Sweep
 from autodiff_lab.recording.recording import Recording
 
@@ -18,7 +19,6 @@ HARMLESS = {"exp": "0.0", "acos": "0.0", "asin": "0.0", "atanh": "0.0", "tan": "
 """A number at which the derivative of an op is finite; 1.0 for all others."""
 ZERO_SPOILS = {"sqrt", "rsqrt", "pow", "reciprocal", "divide", "log"}
 """Ops whose derivative is infinite at an input of 0."""
-IN_MATH = {name: f"lab.math.{name}" for name in ("log", "log1p", "rsqrt", "reciprocal", "expm1")}
 
 
 @dataclass(frozen=True)
@@ -68,23 +68,23 @@ class Masking:
 
 def rewrite_of(recording: Recording, application: Application, mask: Mask | None) -> tuple[str, tuple[str, ...]]:
     """Return what to try, and safe lines of code to replace an op whose derivative is infinite."""
+    if mask is None:
+        fix, lines = guard(recording, application)
+        acts_as = acting_as(recording, application)
+        code = spoken(recording, application.inputs[1 if acts_as == "divide" else 0])
+        if acts_as in ZERO_SPOILS:
+            return fix or f"Keep {code} away from 0.", lines
+        return fix or f"Keep {code} away from the values where the derivative of {application.op} is infinite.", lines
     acts_as = acting_as(recording, application)
     position = 1 if acts_as == "divide" else 0
-    code = argument(recording, application, position) or spoken(recording, application.inputs[position])
+    code = input_code(recording, application, position)
+    safe_call = call_with(recording, application, position, "safe")
+    advice = "Choose a harmless input for the branch before the op, not only its result after it:"
+    if code is None or safe_call is None:
+        return advice[:-1] + ".", ()
     lines = [] if code.isidentifier() else [f"inner = {code}"]
     x = code if code.isidentifier() else "inner"
     harmless = HARMLESS.get(acts_as, "1.0")
-    result = in_code(recording.name_of(application.outputs[0])).replace("...", "result")
-    safe_call = _call(recording, application, position, "safe")
-    if mask is None:
-        if acts_as not in ZERO_SPOILS:
-            return f"Keep {code} away from the values where the derivative of {application.op} is infinite.", ()
-        lines += [f"safe = lab.where({x} > 0.0, {x}, {harmless})", f"{result} = lab.where({x} > 0.0, {safe_call}, 0.0)"]
-        dtype = recording.tensors[application.inputs[position]].snapshot.dtype
-        if dtype.startswith("complex"):  # they have no order, so there is no `>` to choose by
-            return f"Keep {code} away from 0.", ()
-        away = f"Keep {code} away from 0 (add {tiny(dtype)})"
-        return f"{away}, or choose a harmless input there, which gives the gradient 0:", tuple(lines)
     where = mask.application
     condition = argument(recording, where, 0) or spoken(recording, where.inputs[0])
     condition = "mask" if condition.startswith("%") else condition
@@ -96,30 +96,5 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
         chosen = in_code(recording.name_of(where.outputs[0])).replace("...", "result")
         lines.append(f"{chosen} = lab.where({condition}, {parts})")
     else:
-        lines.append(f"# then {safe_call} instead of {_call(recording, application, position, x)}")
-    return "Choose a harmless input for the branch before the op, not only its result after it:", tuple(lines)
-
-
-def tiny(dtype: str) -> str:
-    """Return a number that keeps values away from 0: float16 has nothing between 0 and 6e-8.
-
-    Examples
-    --------
-    >>> tiny("float32"), tiny("float16")
-    ('1e-12', '1e-6')
-    """
-    return "1e-6" if dtype == "float16" else "1e-12"
-
-
-def _call(recording: Recording, application: Application, position: int, name: str) -> str:
-    """Return the op written as code, with one input under another name."""
-    parts = [
-        name if i == position else argument(recording, application, i) or spoken(recording, t)
-        for i, t in enumerate(application.inputs)
-    ]
-    acts_as = acting_as(recording, application)
-    sign = OPERATORS.get(acts_as)
-    if sign is not None and len(parts) == 2:
-        sides = [part if part.isidentifier() or " " not in part else f"({part})" for part in parts]
-        return f"{sides[0]} {sign} {sides[1]}"
-    return f"{IN_MATH.get(acts_as, f'lab.{acts_as}')}({', '.join(parts)})"
+        lines.append(f"# then {safe_call} instead of {call_with(recording, application, position, x)}")
+    return advice, tuple(lines)

@@ -15,9 +15,10 @@ import numpy as np
 
 from autodiff_lab.events import Place
 from autodiff_lab.explain.dialects import translated
-from autodiff_lab.explain.expressions import acting_as, argument, located, spoken
-from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of, tiny
+from autodiff_lab.explain.expressions import acting_as, located, spoken
+from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of
 from autodiff_lab.explain.model import escaped
+from autodiff_lab.explain.rewriting import guard, input_code, tiny
 from autodiff_lab.recording.model import Application, Flow, Step, Sweep
 from autodiff_lab.recording.numbers import brief, short
 from autodiff_lab.recording.recording import Recording
@@ -110,8 +111,8 @@ def _first(finder: _Finder) -> NonFinite | None:
     backward, fix, rewrite = finder.first_backward()
     if forward is None and backward is None:
         return None
-    if backward is None and forward is not None:
-        fix, rewrite = finder.forward_fix(), ()
+    if forward is not None and (backward is None or (forward.op is not None and not finder.same_cause())):
+        fix, rewrite = finder.forward_fix()
     return NonFinite(forward, backward, fix, rewrite)
 
 
@@ -133,17 +134,30 @@ class _Finder:
         self.recording = recording
 
         self.maker: Application | None = None
+        self.spoilt: Application | None = None
+        self.masked = False
 
-    def forward_fix(self) -> str:
+    def same_cause(self) -> bool:
+        """Return whether a `where` hides the op that made the first bad value: its backward pass is to be mended."""
+        return self.masked and self.maker is not None and self.spoilt is self.maker
+
+    def forward_fix(self) -> tuple[str, tuple[str, ...]]:
         """Return what to try about the first bad value of the forward pass, in terms of the program's own names."""
         maker, recording = self.maker, self.recording
         if maker is None:
-            return "Check where this value comes from: it was not finite when it entered the program."
+            return "Check where this value comes from: it was not finite when it entered the program.", ()
+        words, lines = guard(recording, maker)
+        if words:
+            return words, lines
+        return self._words(maker), lines
+
+    def _words(self, maker: Application) -> str:
+        recording = self.recording
         acts_as = acting_as(recording, maker)
         words = FORWARD_FIX.get(acts_as, "Check the inputs of this op: they are finite, but its result is not.")
         code, dtype = "", self.value(maker.outputs[0]).dtype
         if acts_as in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
-            x = argument(recording, maker, 0) or spoken(recording, maker.inputs[0])
+            x = input_code(recording, maker, 0) or spoken(recording, maker.inputs[0])
             if not x.startswith("%"):
                 code = f": {FORWARD_CODE[acts_as].format(x=x, tiny=tiny(dtype))}"
         return words.format(code=code)
@@ -267,6 +281,7 @@ class _Finder:
         values += [("derivative", short(derivative[1]))] if derivative else []
         point = f"{here} = {short(at[1])}" if at else name
         mask = Masking(recording, sweep).of(step, index) if incoming is not None else None
+        self.spoilt, self.masked = application, mask is not None
         infinite = _infinite(derivative[1]) if derivative else flow.local is not None and flow.local.not_finite[1] > 0
         if infinite and shown == "nan" and (g_at is None or g_at[1] == 0):
             what = (
@@ -296,10 +311,23 @@ class _Finder:
             located(self.recording, application.place),
         )
         if at and not np.isfinite(at[1]):
+            self.masked = False
             return bad, f"{here} is already not finite in the forward pass: fix that first.", ()
         if mask is None and not infinite and acting_as(recording, application) not in ZERO_SPOILS:
             return bad, f"Check what the backward pass of {application.op} does with these values.", ()
-        return (bad, *rewrite_of(recording, application, mask))
+        return (bad, *rewrite_of(recording, self.first_infinite(sweep, step, flow) if infinite else application, mask))
+
+    def first_infinite(self, sweep: Sweep, step: Step, flow: Flow) -> Application:
+        """Return the first op of the program, from here back, whose derivative is infinite: a guard there is enough."""
+        found, carried = self.recording.applications[step.application], {flow.outgoing, flow.total}
+        for later in sweep.steps[step.index + 1 :]:
+            if carried.isdisjoint(later.incoming):
+                continue
+            for further in later.flows:
+                carried |= {further.outgoing, further.total}
+                if further.local is not None and further.local.not_finite[1]:
+                    found = self.recording.applications[later.application]
+        return found
 
     def then_nan(self, sweep: Sweep, step: Step, flow: Flow) -> str:
         """Say where an infinite gradient meets a 0 further back."""

@@ -1,12 +1,15 @@
-"""Automatic remarks on a recording: missing and non-finite gradients, one line each.
+"""Automatic remarks on a recording: missing and non-finite gradients, and unexpected shapes, one line each.
 
 Printed recordings end with these lines, and pages show them, so that a cut path is noticed at once.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from autodiff_lab.events import Place
 from autodiff_lab.explain.causes import explain
+from autodiff_lab.explain.expressions import acting_as
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.nonfinite import Bad, first_nonfinite
 from autodiff_lab.explain.subjects import of_id
@@ -22,7 +25,7 @@ LOOKED_AT = 30
 
 
 def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
-    """Return one line for each gradient that is missing or not finite.
+    """Return one line for each gradient that is missing or not finite, and for results larger than both their inputs.
 
     Parameters
     ----------
@@ -55,6 +58,7 @@ def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
                 found[line] = found.get(line, 0) + 1
     told = [line if count == 1 else f"{line} (in {count} backward passes)" for line, count in found.items()]
     told += _spoilt(recording, lines)
+    told += _stretched(recording, lines)
     return tuple(told if len(told) <= MOST else [*told[: MOST - 1], f"and {len(told) - MOST + 1} more like these"])
 
 
@@ -91,6 +95,30 @@ def _spoilt(recording: Recording, lines: bool) -> list[str]:
     assert first is not None
     who = bad[0] if bad else "a value is not finite"
     return [f"{who}: {_reason(first, found.backward)}{_at(recording, first.place, lines)}"]
+
+
+def _stretched(recording: Recording, lines: bool) -> list[str]:
+    """Name the elementwise ops of two inputs whose result has the shape of neither: (100, 1) - (100,) is (100, 100)."""
+    found: dict[tuple[object, ...], None] = {}
+    for application in recording.forward:
+        info = recording.ops.get(application.op)
+        binary = len(application.inputs) == 2 and len(application.outputs) == 1
+        if not binary or not (
+            info is not None and (info.elementwise or acting_as(recording, application) in ELEMENTWISE)
+        ):
+            continue
+        (out,) = application.outputs
+        shapes = [recording.tensors[t].snapshot.shape for t in (*application.inputs, out)]
+        if shapes[2] not in shapes[:2] and all(np.prod(shape, dtype=float) > 1 for shape in shapes[:2]):
+            at = _at(recording, application.place, lines)
+            found[application.op, *shapes, at] = None
+    return [
+        f"{op} of shapes {a} and {b} has shape {c}, that of neither: did you mean that?{at}"
+        for op, a, b, c, at in found
+    ]
+
+
+ELEMENTWISE = {"add", "subtract", "multiply", "divide", "pow", "maximum", "minimum", "squared_difference", "atan2"}
 
 
 def _last_is_bad(recording: Recording) -> bool:

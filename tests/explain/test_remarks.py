@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 import autodiff_lab as lab
 from autodiff_lab.explain import remarks
 from autodiff_lab.recording import Recording
@@ -99,3 +101,25 @@ def test_a_source_that_no_op_used_is_remarked() -> None:
 def test_no_remark_without_values() -> None:
     """The form that compares structures has no names, and so no remarks."""
     assert "None" not in detached().to_text(values=False)
+
+
+def test_a_result_with_the_shape_of_neither_input_is_remarked() -> None:
+    """(100, 1) - (100,) is (100, 100), and the loss looks right."""
+    y, p = lab.constant(np.arange(100.0), name="y"), lab.Variable(np.zeros((100, 1)), name="p")
+    with lab.record() as recording:
+        for _ in range(3):
+            with lab.GradientTape() as tape:
+                loss = lab.reduce_mean(lab.square(p - y))
+            tape.gradient(loss, p)
+    (line,) = remarks(recording, lines=False)
+    assert line == "subtract of shapes (100, 1) and (100,) has shape (100, 100), that of neither: did you mean that?"
+    assert re.search(r"did you mean that\? at line \d+$", remarks(recording)[0])
+    assert line in recording.to_text(lines=False)
+
+
+def test_shapes_that_are_stretched_to_one_of_both_are_not_remarked() -> None:
+    x = lab.constant(np.ones((3, 4)))
+    with lab.record() as recording:
+        _ = x + lab.ones([4], "float64"), x * 2.0, x - lab.ones([3, 1], "float64"), x @ lab.ones([4, 2], "float64")
+        _ = lab.ones([1, 1]) + lab.ones([1]), lab.where(x > 0.0, x, 0.0)
+    assert remarks(recording) == ()
