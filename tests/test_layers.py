@@ -48,7 +48,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "training": _layers("engine", "ops", "layers", "compile"),
     "recording": _layers(),
     "explain": _layers("recording", "testing"),
-    "draw": _layers("recording", "explain", "repeats"),
+    "draw": _layers("recording", "explain", "repeats", "engine.op"),  # whose expressions run in the page
     "widgets": _layers("draw", "recording", "explain"),
     # Other frameworks' programs as recordings; the table of ops says how those are written that are like ours.
     "adapters": _layers("recording", "engine.op"),

@@ -16,6 +16,7 @@ from autodiff_lab.draw.theme import css_variables
 
 WIDGETS = Path(__file__).parent.parent / "widgets"
 _IMPORT = re.compile(r'^import (?:\{[^}]*\}|\w+) from "(\.[^"]+)";\n', re.MULTILINE)
+_TABLES = re.compile(r'^import \{\} from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 _TYPE = re.compile(r"/\*\* @[^*]*\*/ ?")
@@ -28,13 +29,16 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 @lru_cache
-def module_text(start: Path) -> str:
+def module_text(start: Path, families: frozenset[str] | None = None) -> str:
     """Return a script and everything that it imports as the text of one ES module.
 
     Parameters
     ----------
     start : pathlib.Path
         The script with the ``export default``.
+    families : frozenset of str, optional
+        Names of the files to take along of those that only fill a table (``import {} from "./name.js"``); by default
+        all of them.
 
     Raises
     ------
@@ -47,7 +51,7 @@ def module_text(start: Path) -> str:
     True
     """
     parts: list[str] = []
-    _collect(start.resolve(), parts, {})
+    _collect(start.resolve(), parts, {}, families)
     return "\n".join(parts)
 
 
@@ -67,17 +71,21 @@ def sheets(folder: Path) -> tuple[Path, ...]:
     """
     seen: dict[Path, None] = {}
     _collect((folder / "widget.js").resolve(), [], seen)
-    folders = dict.fromkeys(path.parent for path in seen if path.parent != folder.resolve())
+    folders = dict.fromkeys(path.parent for path in seen if path.parent not in (folder.resolve(), WIDGETS.resolve()))
     return tuple(sheet for place in (*folders, folder) for sheet in sorted(place.glob("*.css")))
 
 
-def _collect(path: Path, parts: list[str], seen: dict[Path, None]) -> None:
+def _collect(path: Path, parts: list[str], seen: dict[Path, None], families: frozenset[str] | None = None) -> None:
     if path in seen:
         return
     seen[path] = None
     text = path.read_text(encoding="utf-8")
+    left_out = (
+        set() if families is None else {name for name in _TABLES.findall(text) if Path(name).name not in families}
+    )
     for name in _IMPORT.findall(text):
-        _collect((path.parent / name).resolve(), parts, seen)
+        if name not in left_out:
+            _collect((path.parent / name).resolve(), parts, seen, families)
     parts.append(_EXPORT.sub("", _IMPORT.sub("", text)))
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from autodiff_lab.draw.assets import WIDGETS, compact_script, compact_style, module_text, sheets, style_text
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import arrange
+from autodiff_lab.draw.running import wanted_files
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.svg import svg
 from autodiff_lab.draw.values import clipped
@@ -77,10 +78,13 @@ def page(recording: Recording, title: str | None = None) -> str:
     name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
     state = {"scene": payload, "step": payload["start"], "view": payload["open"]}
-    return document(name, state, WIDGETS / "explorer", _without_script(recording))
+    families = frozenset({"families.js", *wanted_files(payload["running"])})
+    return document(name, state, WIDGETS / "explorer", _without_script(recording), families)
 
 
-def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "") -> str:
+def document(
+    title: str, state: dict[str, Any], widget: Path, otherwise: str = "", families: frozenset[str] | None = None
+) -> str:
     """Return a page that shows one widget.
 
     Parameters
@@ -93,8 +97,10 @@ def document(title: str, state: dict[str, Any], widget: Path, otherwise: str = "
         Folder of the widget.
     otherwise : str
         Markup shown where no script runs.
+    families : frozenset of str, optional
+        As for `module_text`.
     """
-    module = module_text(widget / "widget.js").replace("\nexport default", "\nconst widget =")
+    module = module_text(widget / "widget.js", families).replace("\nexport default", "\nconst widget =")
     script = compact_script(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
     style = compact_style(style_text(*sheets(widget), hosted=False) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]

@@ -15,6 +15,7 @@ from autodiff_lab.draw.deliveries import root_cause, words
 from autodiff_lab.draw.formula import template
 from autodiff_lab.draw.layout import SECONDS
 from autodiff_lab.draw.naming import described
+from autodiff_lab.draw.running import running
 from autodiff_lab.draw.scopes import inside
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import Values, clipped
@@ -85,6 +86,7 @@ class _Tables:
             "steps": [self.step(moment) for moment in recording.order],
             "sweeps": [self.sweep(sweep) for sweep in recording.sweeps],
             "left": self.left(),
+            "running": running(recording),
             "open": opened(recording, pictures[""].loop()),
             "loops": [*([*loop.turns] for loop in timeline.loops), *shown],
             "views": {path: picture.payload(recording.numbers) for path, picture in pictures.items()},

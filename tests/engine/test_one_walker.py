@@ -17,6 +17,7 @@ OTHERS = {
     # Values as JSON or text holds them, and what makes them comparable.
     "compile/program/rewriting.py": {"hashable"},
     "recording/build.py": {"plain"},
+    "draw/running.py": {"jsonable", "_names"},
     "recording/numbers.py": {"_elements"},
     "recording/text.py": {"_shown"},
     "recording/wire.py": {"_data"},

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { place, placeInText, short, ticks, tickText } from "../../autodiff_lab/widgets/plotting/numbers.js";
+import { short } from "../../autodiff_lab/widgets/numbers.js";
+import { place, placeInText, ticks, tickText } from "../../autodiff_lab/widgets/plotting/numbers.js";
 import { follow, heights, magnification, microscope, pan, whole, zoom } from "../../autodiff_lab/widgets/plotting/view.js";
 
 const table = JSON.parse(readFileSync(new URL("../data/curve_axes.json", import.meta.url), "utf8"));

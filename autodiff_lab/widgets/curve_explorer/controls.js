@@ -2,7 +2,8 @@
 
 import { makeHint } from "../host.js";
 import { addButton, addCheckbox, make } from "../plotting/elements.js";
-import { place, short } from "../plotting/numbers.js";
+import { short } from "../numbers.js";
+import { place } from "../plotting/numbers.js";
 import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "./sentences.js";
 import { magnification } from "../plotting/view.js";
 

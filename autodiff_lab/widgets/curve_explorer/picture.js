@@ -1,7 +1,8 @@
 // The picture: SVG elements made once and moved afterwards, panels of f and its derivatives over one x axis.
 
 import { add, detached } from "../plotting/elements.js";
-import { placeInText, short, tickText, ticks } from "../plotting/numbers.js";
+import { short } from "../numbers.js";
+import { placeInText, tickText, ticks } from "../plotting/numbers.js";
 import { frame, labelPlace } from "./layout.js";
 import { breaksRow, curve, scale, through } from "./paths.js";
 import { nearest } from "./samples.js";

@@ -1,6 +1,7 @@
 // What the explorer says: the live sentence, the text of the status line, the rows of the table.  Pure.
 
-import { place, placeInText, short } from "../plotting/numbers.js";
+import { short } from "../numbers.js";
+import { place, placeInText } from "../plotting/numbers.js";
 
 /** @typedef {import("./samples.js").Reading} Reading */
 /** @typedef {import("./samples.js").Mark} Mark */

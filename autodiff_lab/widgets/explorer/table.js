@@ -9,7 +9,7 @@ import { PENDING, gradientText, namesOf } from "./words.js";
 /**
  * @typedef {{ row: HTMLTableRowElement, tensor: Tensor, label: HTMLElement, op: HTMLElement, inputs: HTMLElement,
  *   value: HTMLElement, gradient: HTMLElement, arrived: HTMLElement, where: HTMLElement, shown: string,
- *   slope: Value | null }} Row
+ *   slope: Value | null, primal: Value | null }} Row
  */
 
 const WINDOW = 80;
@@ -71,7 +71,7 @@ export class TraceTable {
     const [op, inputs, value, gradient] = ["op", "inputs", "value forward", "gradient backward"].map(cell);
     const [arrived, where] = ["arrived", "place"].map(cell);
     const row = element("tr", {}, label, op, inputs, value, gradient, arrived, where);
-    return { row, tensor, label, op, inputs, value, gradient, arrived, where, shown: "", slope: null };
+    return { row, tensor, label, op, inputs, value, gradient, arrived, where, shown: "", slope: null, primal: null };
   }
 
   /** Give a row to a tensor. @param {Row} row @param {Tensor} tensor */
@@ -96,8 +96,9 @@ export class TraceTable {
     const slope = gradientOf(this.scene, state, tensor);
     const now = state.now !== null && state.now.application === tensor.application;
     const shown = `${ready} ${slope.state} ${slope.arrived} ${now}`;
-    if (shown === line.shown && slope.value === line.slope) return;
+    if (shown === line.shown && slope.value === line.slope && tensor.value === line.primal) return;
     line.shown = shown;
+    line.primal = tensor.value;
     line.slope = slope.value;
     setText(value, ready ? tensor.value.short : PENDING);
     setText(gradient, slope.value?.short ?? (slope.state === "pending" ? PENDING : gradientText(slope)));

@@ -2,6 +2,10 @@
 // open, `view`); everything shown follows from it by `fold`, and the kernel is never waited for.
 
 import { attend, giveBack, stick } from "../host.js";
+import { Changes } from "../running/changes.js";
+import {} from "../running/families.js";
+import { Program } from "../running/program.js";
+import { Tuner } from "../running/tuner.js";
 import { paintCard } from "./card.js";
 import { element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
@@ -29,6 +33,11 @@ class ExplorerView {
     const go = (/** @type {number} */ step) => this.go(step);
     this.graph = new GraphPanel(this.scene, { select: (at) => this.choose(at), enter: (at) => this.enter(at), grown: (height) => this.grow(height), signal });
     this.card = element("section", { class: "card", "aria-label": "Step" });
+    const { running } = model.get("scene");
+    this.changes = new Changes(this.scene, running, running && !running.off ? new Program(running) : null);
+    this.tuner = new Tuner(this.changes, this.graph, {
+      paint: (quiet) => this.paint(quiet), select: (at) => this.choose(at), say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal,
+    });
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
     this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
@@ -46,7 +55,7 @@ class ExplorerView {
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
       this.header.element, this.live, ...makeRemarks(this.scene.remarks),
       element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
-      this.transport.element, this.help, this.table.element,
+      this.tuner.element, this.transport.element, this.help, this.table.element,
     );
     this.listen();
     place.append(this.root);
@@ -100,6 +109,7 @@ class ExplorerView {
     const left = this.shownView;
     this.shownView = view.path;
     this.graph.open(view);
+    this.tuner.dress();
     this.path.open(view.path);
     this.root.dataset.view = view.path;
     if (view.why) this.showTable(true);
@@ -109,9 +119,11 @@ class ExplorerView {
     this.header.finder.repeat();
   }
 
-  paint() {
+  /** @param {boolean} [quiet] while a number is dragged nothing is announced */
+  paint(quiet = false) {
     /** @type {State | undefined} */
     this.state = fold(this.scene, this.step());
+    this.changes.prepare(this.state.now);
     const spoken = liveLine(this.scene, this.state);
     this.goAlong(this.state);
     this.paintGraph(this.state);
@@ -119,7 +131,8 @@ class ExplorerView {
     this.table.paint(this.state);
     this.header.paint(this.state);
     this.transport.paint(this.state, spoken);
-    setText(this.live, spoken);
+    this.tuner.paint();
+    if (!quiet) setText(this.live, spoken);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
   }
@@ -166,6 +179,7 @@ class ExplorerView {
   choose(at) {
     this.graph.element.focus({ preventScroll: true });
     this.graph.select(at, true);
+    this.tuner.show(at);
     const box = this.graph.view?.boxes[at];
     if (box && box.application >= 0) this.goTo(box.application);
   }
@@ -177,6 +191,7 @@ class ExplorerView {
     if (box.turns.length) this.open(this.turnNow(box.turns));
     else if (box.key.startsWith("s")) this.open(box.key.slice(1));
     else if (box.application >= 0) this.goTo(box.application);
+    else this.tuner.edit();
   }
 
   /** The turn of a loop in which the current step lies, or else the first. @param {string[]} turns */
@@ -235,6 +250,7 @@ class ExplorerView {
   /** @param {number} at */
   pick(at) {
     this.graph.select(at);
+    this.tuner.show(at);
     this.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
   }
 
@@ -291,13 +307,16 @@ class ExplorerView {
       { keys: ["i"], shown: "i", does: "select an input", act: () => this.follow(-1) },
       { keys: ["]", "PageDown"], shown: "]", does: "next iteration of a loop", act: () => this.turn(1) },
       { keys: ["[", "PageUp"], shown: "[", does: "previous iteration of a loop", act: () => this.turn(-1) },
-      { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op", act: () => this.enter(this.focus()) },
+      { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op, type into an input", act: () => this.enter(this.focus()) },
       { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope, back to the cell", act: () => this.leave() },
       { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },
       { keys: ["f"], shown: "f", does: "fit the graph to the panel", act: () => this.graph.fit() },
       { keys: ["F"], shown: "F", does: "full screen, and back", act: () => this.fillScreen() },
       { keys: ["+", "="], shown: "+", does: "larger", act: () => this.graph.zoomByKey(1) },
       { keys: ["-"], shown: "−", does: "smaller", act: () => this.graph.zoomByKey(-1) },
+      { keys: ["Shift+ArrowRight"], shown: "Shift →", does: "make the selected input larger", act: () => this.tuner.nudge(1) },
+      { keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "make it smaller", act: () => this.tuner.nudge(-1) },
+      { keys: ["r"], shown: "r", does: "back to the recorded values", act: () => this.tuner.undo() },
       { keys: ["t"], shown: "t", does: "trace table", act: () => this.showTable() },
       { keys: ["?"], shown: "?", does: "these keys", act: () => this.showHelp() },
     ];

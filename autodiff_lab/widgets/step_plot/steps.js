@@ -1,7 +1,7 @@
 // Slopes measured with a step: quotients in the dtype that is shown, their errors, cancelled digits.  Pure; the twin of
 // draw/steps.py.
 
-import { short } from "../plotting/numbers.js";
+import { short } from "../numbers.js";
 
 /** @typedef {"float64" | "float32"} Dtype */
 /** @typedef {{ here: number, h: number[], plus: (number | null)[], minus: (number | null)[] }} Values */

@@ -5,7 +5,7 @@ import { add, addButton, addCheckbox, detached, make } from "../plotting/element
 import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
 import { placeLabel } from "../plotting/labels.js";
 import { acrossOf, downOf, drawArea, drawLayers, spotsOf } from "../plotting/layers.js";
-import { short } from "../plotting/numbers.js";
+import { short } from "../numbers.js";
 import { StepGame, TRIES } from "./game.js";
 import { axesOf, envelopeOf, errorsOf, guidesOf, perDecade, stepSentence, stripOf } from "./steps.js";
 

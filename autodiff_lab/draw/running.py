@@ -1,0 +1,289 @@
+"""Running: what a page needs in order to compute a recording again, forward and backward, after a number was changed.
+
+Every op of the program is listed, those of the derivative rules too, so one pass over the list gives values and
+gradients alike.  An elementwise op comes with its expression as a tree, every other one by its name: its twin in
+JavaScript is in ``widgets/running``.  `widgets/running/program.js` reads this payload; the two change together.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.recording.model import Application
+from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
+
+FOLDER = Path(__file__).parent.parent / "widgets" / "running"
+MOST = 50_000
+"""Elements of all values together up to which a page computes them again."""
+MOST_OPS = 5_000
+EXPRESSIONS = {
+    **{name: f"{name}({{0}})" for name in ("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")},
+    **{name: f"{name}({{0}})" for name in ("lgamma", "digamma")},
+    **{name: f"bit_{name[8:]}({{0}}, {{1}})" for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
+    **dict.fromkeys(("floordiv", "floor_quotient"), "floor_quotient({0}, {1})"),
+    **dict.fromkeys(("truncatediv", "truncated_quotient"), "trunc({0} / {1})"),
+    "atan2": "atan2({0}, {1})",
+    "floormod": "floor_mod({0}, {1})",
+    "truncatemod": "remainder({0}, {1})",
+    "invert": "choose({0} < zero, -{0} - one, -{0} - one)",
+}
+"""Formulas of one element for ops that are never fused, or whose kernels are not such a formula."""
+_OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|", ast.Lt: "<",
+    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.USub: "neg", ast.Not: "not",
+}  # fmt: skip
+_INPUT = re.compile(r"\{(\d+)\}")
+_TWIN = re.compile(r'^(twin|fn)\("([^"]+)"', re.MULTILINE)
+_FEW = 4
+_ARRAYS = {"bool": "u1", "bfloat16": "f8"}
+
+
+def running(recording: Recording) -> dict[str, Any]:
+    """Return what the page needs to compute a recording again, or why it will not.
+
+    Parameters
+    ----------
+    recording : Recording
+        Complete or not; what is not known stays unknown in the page.
+
+    Returns
+    -------
+    dict
+        JSON-able: ``{"off": reason}``, or the tables that ``widgets/running/program.js`` describes.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording:
+    ...     y = x * x
+    >>> running(recording)["ops"]
+    [['multiply', ['*', 0, 1]]]
+    """
+    size = sum(record.snapshot.size for record in recording.tensors.values())
+    if recording.framework:
+        return {"off": f"Ops of {recording.framework} are not computed in the page."}
+    if size > MOST:
+        return {"off": f"This recording has {size:,} numbers; up to {MOST:,} are computed again in the page."}
+    if len(recording.applications) > MOST_OPS:
+        return {
+            "off": f"This recording has {len(recording.applications):,} ops; up to {MOST_OPS:,} run again in the page."
+        }
+    return _Tables(recording).payload()
+
+
+class _Tables:
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.place = recording.numbers
+        self.kinds: dict[tuple[str, tuple[int, ...]], int] = {}
+        self.ops: dict[str, tuple[int, list[Any]]] = {}
+
+    def payload(self) -> dict[str, Any]:
+        recording = self.recording
+        runs = [self.run(a) for a in recording.applications if a.error is None]
+        payload: dict[str, Any] = {
+            "tensors": [self.tensor(key) for key in sorted(recording.tensors, key=self.place.__getitem__)],
+            "runs": runs,
+            "ops": [op for _, op in self.ops.values()],
+            "steps": [self.step(moment.sweep, moment.step) for moment in recording.order],
+            "sweeps": [self.sweep(at) for at in range(len(recording.sweeps))],
+            "reads": [
+                [self.place[note.subject], note.detail, recording.where(note.place)]
+                for note in recording.notes
+                if note.kind == "left" and note.subject in self.place
+            ],
+        }
+        stale = self.stale()
+        if stale:
+            payload["stale"] = stale
+        payload["kinds"] = [[dtype, list(shape)] for dtype, shape in self.kinds]
+        return payload
+
+    def stale(self) -> list[int]:
+        """Return the contributions that no recorded op made, as in a file written by hand: they cannot follow a change.
+
+        A contribution of zeros stays what it is, and one that is passed on unchanged follows.
+        """
+        tensors, found = self.recording.tensors, set[int]()
+        for sweep in self.recording.sweeps:
+            for step in sweep.steps:
+                for key in (key for flow in step.flows for key in (flow.outgoing, flow.total)):
+                    kept = tensors[key].snapshot.array
+                    passed = key in step.incoming or key in sweep.seeds
+                    zero = kept is not None and np.asarray(kept).dtype.kind in "fiu" and not np.any(kept)
+                    if tensors[key].application is None and not passed and not zero:
+                        found.add(self.place[key])
+        return sorted(found)
+
+    def run(self, application: Application) -> list[Any]:
+        """Return the op, the inputs, the outputs and the parameters of an application."""
+        tree = expression(application.op, application.params)
+        op = [application.op] if tree is None else [application.op, tree]
+        at, _ = self.ops.setdefault(repr(op), (len(self.ops), op))
+        row = [at, self.places(application.inputs), self.places(application.outputs)]
+        if application.cause is not None:
+            return [*row, jsonable(application.params or {}) if tree is None else {}, application.cause]
+        return [*row, jsonable(application.params)] if application.params and tree is None else row
+
+    def places(self, keys: Any) -> list[int]:
+        return [-1 if key is None else self.place[key] for key in keys]
+
+    def tensor(self, key: int) -> list[Any]:
+        """Return the dtype and shape of a value, and its elements where the page cannot compute them."""
+        record = self.recording.tensors[key]
+        snapshot = record.snapshot
+        row: list[Any] = [self.kinds.setdefault((snapshot.dtype, snapshot.shape), len(self.kinds))]
+        made = None if record.application is None else self.recording.applications[record.application]
+        if made is None or not has_twin(made.op, made.params):
+            found = elements(snapshot)
+            if found is not None:
+                row.append(found)
+        return row
+
+    def step(self, sweep: int | None, step: int | None) -> list[Any]:
+        """Return the values of a step of a backward pass: the adjoints, and contribution and total of each flow."""
+        if sweep is None or step is None:
+            return []
+        found = self.recording.sweeps[sweep].steps[step]
+        flows = [[self.place[flow.outgoing], self.place[flow.total]] for flow in found.flows]
+        return [self.places(found.incoming), flows, found.application]
+
+    def sweep(self, index: int) -> list[Any]:
+        sweep = self.recording.sweeps[index]
+        known = self.recording.tensors
+        seeds = [seed for target, seed in zip(sweep.targets, sweep.seeds, strict=False) if target in known]
+        results = [result for source, result in zip(sweep.sources, sweep.results, strict=False) if source in known]
+        return [self.places(seeds), self.places(results)]
+
+
+def elements(snapshot: Snapshot) -> Any:
+    """Return the elements of a value: few as a list, many as base64 of little-endian numbers; None if unknown.
+
+    Examples
+    --------
+    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> elements(snapshot(np.array([1.0, np.inf]))), elements(snapshot(np.arange(6.0, dtype="float32")))
+    ([1.0, 'inf'], 'AAAAAAAAgD8AAABAAABAQAAAgEAAAKBA')
+    """
+    if snapshot.array is None or snapshot.dtype.startswith("complex") or snapshot.dtype == "string":
+        return None
+    array = np.asarray(snapshot.array)
+    if array.dtype.kind not in "fiub":
+        return None
+    if array.size <= _FEW:
+        return [number if math.isfinite(number) else str(number) for number in map(_number, array.ravel())]
+    kind = _ARRAYS.get(snapshot.dtype, snapshot.dtype)
+    return base64.b64encode(array.astype(np.dtype(kind).newbyteorder("<")).tobytes()).decode()
+
+
+def _number(item: Any) -> int | float:
+    item = item.item()
+    return int(item) if isinstance(item, bool) else item
+
+
+def expression(name: str, params: dict[str, Any] | None) -> list[Any] | None:
+    """Return what an op computes for one element as a tree, or None if it is not elementwise.
+
+    Examples
+    --------
+    >>> expression("softplus", None), expression("leaky_relu", {"alpha": 0.5})[0]
+    (['softplus', 0], 'choose')
+    """
+    op = REGISTRY.get(name)
+    if op is None or name == "broadcast_to":
+        return None
+    text = EXPRESSIONS.get(name) or op.expression
+    if callable(text):
+        try:
+            text = text((None,) * (op.arity or 8), **(params or {}))
+        except Exception:  # noqa: BLE001 - a user's function; the op then has no twin
+            return None
+    return _tree(text) if text else None
+
+
+@lru_cache(maxsize=4096)
+def _tree(text: str) -> Any:
+    try:
+        found = _node(ast.parse(_INPUT.sub(r"x\1", text), mode="eval").body)
+    except (SyntaxError, KeyError, ValueError):
+        return None
+    return found if isinstance(found, list) else ["+", found, ["number", 0]] if found is None else ["same", found]
+
+
+def _node(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name):
+        return int(node.id[1:]) if re.fullmatch(r"x\d+", node.id) else node.id
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id == "number":
+            return ["number", ast.literal_eval(node.args[0])]
+        return [node.func.id, *map(_node, node.args)]
+    if isinstance(node, ast.BinOp):
+        return [_OPERATORS[type(node.op)], _node(node.left), _node(node.right)]
+    if isinstance(node, ast.UnaryOp):
+        return [_OPERATORS[type(node.op)], _node(node.operand)]
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return [_OPERATORS[type(node.ops[0])], _node(node.left), _node(node.comparators[0])]
+    raise ValueError(ast.dump(node))
+
+
+def jsonable(value: Any) -> Any:
+    """Return parameters as JSON: infinities and nan as text that the twins turn into numbers again."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {name: jsonable(item) for name, item in value.items()}
+    return [jsonable(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+@lru_cache
+def families() -> dict[str, str]:
+    """Return by the name of each handwritten twin, and of each function of an expression, the file that has it.
+
+    Examples
+    --------
+    >>> families()["matmul"], families()["erf"]
+    ('products.js', 'special.js')
+    """
+    return {
+        name: path.name
+        for path in sorted(FOLDER.glob("*.js"))
+        for _, names in _TWIN.findall(path.read_text(encoding="utf-8"))
+        for name in names.split()
+    }
+
+
+def has_twin(name: str, params: dict[str, Any] | None = None) -> bool:
+    """Return whether the page can compute an op.
+
+    Examples
+    --------
+    >>> has_twin("matmul"), has_twin("svd")
+    (True, False)
+    """
+    return name in families() or expression(name, params) is not None
+
+
+def wanted_files(payload: dict[str, Any]) -> set[str]:
+    """Return the files with the twins that a recording needs, without those that every page has."""
+    names = {name for op in payload.get("ops", ()) for name in _names(op)}
+    return {file for name, file in families().items() if name in names}
+
+
+def _names(tree: Any) -> Iterator[str]:
+    if isinstance(tree, list):
+        for part in tree:
+            yield from _names(part)
+    elif isinstance(tree, str):
+        yield tree

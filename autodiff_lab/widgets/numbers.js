@@ -1,0 +1,25 @@
+// Numbers as people read them, with a true minus sign: the page's twin of recording/numbers.py.
+
+export const PLAIN_BELOW = 1e6;
+const PLAIN_FROM = 1e-4;
+
+/** @param {string} text */
+export const trimmed = text => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+
+/**
+ * One number in a few characters: four significant digits, never rounded away to 0.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function short(value, digits = 4) {
+  if (Number.isNaN(value)) return "nan";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "−inf";
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size < PLAIN_FROM || size >= PLAIN_BELOW) {
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+    return `${trimmed(mantissa)}e${Number(exponent)}`.replaceAll("-", "−");
+  }
+  const places = Math.max(digits - 1 - Math.floor(Math.log10(size)), 0);
+  return trimmed(value.toFixed(places)).replace("-", "−");
+}

@@ -1,0 +1,180 @@
+// A recorded program that runs again: from changed inputs, through every op in the order in which Python ran them, those
+// of the derivative rules too.  It reads the payload of draw/running.py; the two files change together.  Pure: no DOM.
+
+import { NotHere, rounded, roundingOf, sizeOf } from "./arrays.js";
+import { evaluate } from "./expressions.js";
+import { TWINS, fn } from "./twins.js";
+
+/** @import { Arr, Spec } from "./arrays.js" */
+/** @typedef {{ op: string, tree: any[] | null, inputs: number[], outputs: number[], params: any, cause: number }} Run */
+/** @typedef {{ values: (Arr | null)[], changed: Set<number>, missing: Map<string, string> }} Outcome by place; of what cannot be computed, why */
+/** @typedef {{ place: number, how: string, where: string }} Read where the program itself looked at a value */
+
+fn("same", (x) => x);
+
+/** The program of a recording. */
+export class Program {
+  /** @param {any} payload */
+  constructor(payload) {
+    /** @type {Spec[]} */
+    this.specs = payload.tensors.map((/** @type {any[]} */ [kind]) => ({ dtype: payload.kinds[kind][0], shape: payload.kinds[kind][1] }));
+    /** @type {(Arr | null)[]} what was recorded of values that the page does not compute */
+    this.recorded = payload.tensors.map((/** @type {any[]} */ row, /** @type {number} */ at) => (row.length > 1 ? elementsOf(this.specs[at], row[1]) : null));
+    /** @type {Run[]} */
+    this.runs = payload.runs.map((/** @type {any[]} */ [op, inputs, outputs, params = {}, cause = -1]) => ({
+      op: payload.ops[op][0], tree: payload.ops[op][1] ?? null, inputs, outputs, params, cause,
+    }));
+    /** @type {Map<number, Run>} */
+    this.makers = new Map(this.runs.flatMap((run) => run.outputs.map((output) => [output, run])));
+    /** @type {Map<number, Run[]>} what the rule of each application ran */
+    this.rules = new Map();
+    for (const run of this.runs) if (run.cause >= 0) this.rules.set(run.cause, [...(this.rules.get(run.cause) ?? []), run]);
+    /** @type {Read[]} */
+    this.reads = payload.reads.map((/** @type {any[]} */ [place, how, where]) => ({ place, how, where }));
+    /** @type {number[]} contributions that no recorded op made */
+    this.stale = payload.stale ?? [];
+    /** @type {Outcome | null} */
+    this.first = null;
+  }
+
+  /** As it was recorded, computed once. @returns {Outcome} */
+  baseline() {
+    this.first ??= this.compute(new Map());
+    return this.first;
+  }
+
+  /**
+   * Run it with some leaves changed; what does not depend on them stays as it was.
+   * @param {Map<number, Arr>} changes by place
+   * @returns {Outcome}
+   */
+  run(changes) {
+    this.baseline();
+    return this.compute(changes);
+  }
+
+  /** @param {Map<number, Arr>} changes @returns {Outcome} */
+  compute(changes) {
+    const values = this.recorded.map((value, at) => changes.get(at) ?? value);
+    const changed = new Set(changes.keys());
+    /** @type {Map<string, string>} */
+    const missing = new Map();
+    for (const place of this.first && changes.size ? this.stale : []) {
+      values[place] = null;
+      changed.add(place);
+      missing.set("the backward pass", "its ops were not recorded");
+    }
+    for (const run of this.runs) {
+      const touched = run.inputs.some((input) => changed.has(input));
+      if (!touched && this.first) {
+        for (const output of run.outputs) values[output] = this.first.values[output];
+        continue;
+      }
+      if (!touched && run.outputs.every((output) => this.recorded[output])) continue;
+      const made = this.apply(run, run.inputs.map((input) => values[input]), missing);
+      run.outputs.forEach((output, at) => {
+        values[output] = made[at];
+        if (touched) changed.add(output);
+      });
+    }
+    return { values, changed, missing };
+  }
+
+  /** @param {Run} run @param {(Arr | null)[]} ins @param {Map<string, string>} missing @returns {(Arr | null)[]} */
+  apply(run, ins, missing) {
+    const outs = run.outputs.map((output) => this.specs[output]);
+    const nothing = outs.map(() => null);
+    if (!known(ins)) return nothing;
+    try {
+      if (run.tree) return [evaluate(run.tree, ins, outs[0])];
+      const twin = TWINS.get(run.op);
+      if (!twin) throw new NotHere("it has no twin in JavaScript");
+      const made = twin(ins, run.params, outs);
+      return Array.isArray(made) ? made : [made];
+    } catch (error) {
+      missing.set(run.op, error instanceof NotHere ? error.message : "its parameters are not known here");
+      return nothing;
+    }
+  }
+
+  /**
+   * The derivative by which an op multiplies: what its rule makes of ones.
+   * @param {number} application whose rule it is
+   * @param {number} incoming @param {number} outgoing places of adjoints
+   * @param {(Arr | null)[]} values
+   * @returns {Arr | null}
+   */
+  local(application, incoming, outgoing, values) {
+    const { shape } = this.specs[incoming];
+    let end = outgoing;
+    for (let maker = this.makers.get(end); String(this.specs[end].shape) !== String(shape); maker = this.makers.get(end)) {
+      if (!maker || maker.cause !== application || !["sum", "reshape", "broadcast_to"].includes(maker.op)) return null;
+      [end] = maker.inputs;
+    }
+    const ones = rounded(this.specs[incoming], new Float64Array(sizeOf(shape)).fill(1));
+    const found = new Map([[incoming, ones]]);
+    const value = (/** @type {number} */ place) => found.get(place) ?? values[place];
+    for (const run of this.rules.get(application) ?? []) {
+      if (!run.inputs.some((input) => found.has(input))) continue;
+      this.apply(run, run.inputs.map(value), new Map()).forEach((made, at) => { if (made) found.set(run.outputs[at], made); });
+    }
+    return found.get(end) ?? null;
+  }
+
+  /** What the program looked at and what of it is not so any more. @param {Outcome} outcome @returns {(Read & { before: Arr, after: Arr | null })[]} */
+  changedReads({ values, changed }) {
+    const before = this.baseline().values;
+    return this.reads.flatMap((read) => {
+      const [old, now] = [before[read.place], values[read.place]];
+      return changed.has(read.place) && old && !same(old, now, read.how) ? [{ ...read, before: old, after: now }] : [];
+    });
+  }
+}
+
+/** @param {(Arr | null)[]} ins @returns {ins is Arr[]} */
+function known(ins) {
+  return ins.every((one) => one !== null && one !== undefined);
+}
+
+/** Whether a reader got the same answer. @param {Arr} old @param {Arr | null} now @param {string} how */
+function same(old, now, how) {
+  if (!now) return false;
+  const answer = (/** @type {number} */ value) => (how === "bool" ? Number(Boolean(value)) : how === "int" ? Math.trunc(value) : value);
+  return old.data.every((value, at) => Object.is(answer(value), answer(now.data[at])));
+}
+
+/** @type {Record<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>>} */
+const READERS = {
+  float64: (buffer) => new Float64Array(buffer), bfloat16: (buffer) => new Float64Array(buffer), float32: (buffer) => new Float32Array(buffer),
+  float16: (buffer) => Array.from(new Uint16Array(buffer), fromHalf),
+  int8: (buffer) => new Int8Array(buffer), int16: (buffer) => new Int16Array(buffer), int32: (buffer) => new Int32Array(buffer),
+  uint8: (buffer) => new Uint8Array(buffer), uint16: (buffer) => new Uint16Array(buffer), uint32: (buffer) => new Uint32Array(buffer),
+  int64: (buffer) => new BigInt64Array(buffer), uint64: (buffer) => new BigUint64Array(buffer), bool: (buffer) => new Uint8Array(buffer),
+};
+
+/** @param {number} bits */
+function fromHalf(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const rest = bits & 1023;
+  if (exponent === 31) return rest ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + rest / 1024) * 2 ** (exponent - 15) : rest * 2 ** -24);
+}
+
+/** Elements from the payload: a list, or base64. @param {Spec} spec @param {(number | string)[] | string} found @returns {Arr | null} */
+function elementsOf(spec, found) {
+  if (Array.isArray(found)) return { ...spec, data: Float64Array.from(found, (value) => Number(value === "inf" ? Infinity : value === "-inf" ? -Infinity : value)) };
+  const bytes = Uint8Array.from(atob(found), (letter) => letter.charCodeAt(0));
+  const numbers = READERS[spec.dtype]?.(bytes.buffer);
+  return numbers ? { ...spec, data: Float64Array.from(/** @type {ArrayLike<number>} */ (numbers), Number) } : null;
+}
+
+/** Numbers that someone typed, as the dtype holds them; null where they are none. @param {Spec} spec @param {ArrayLike<number>} numbers @returns {Arr | null} */
+export function typed(spec, numbers) {
+  try {
+    roundingOf(spec.dtype);
+    return rounded(spec, numbers);
+  } catch {
+    return null;
+  }
+}

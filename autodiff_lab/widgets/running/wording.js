@@ -1,0 +1,114 @@
+// Values that the page computed, in the words in which draw/values.py writes those that were recorded.  Pure: no DOM.
+
+import { short } from "../numbers.js";
+import { isFloat, largest, total } from "./arrays.js";
+
+/** @import { Arr, Spec } from "./arrays.js" */
+/** @import { Value, Mark } from "../explorer/scene.js" */
+
+const SHOWN = 6;
+/** Elements up to which the values that ops made are kept in full, and described by mean and spread. */
+const IN_FULL = 64;
+const NARROW = 20;
+const LONGEST_FULL = 600;
+
+/** @param {number} value @param {string} dtype */
+function shortOf(value, dtype) {
+  if (dtype === "bool") return value ? "True" : "False";
+  return isFloat(dtype) ? short(value) : String(value).replace("-", "−");
+}
+
+/** Every digit that tells a number from its neighbours, as Python writes it. @param {number} value @param {string} dtype */
+export function fullOf(value, dtype) {
+  if (dtype === "bool") return value ? "True" : "False";
+  if (!isFloat(dtype)) return String(value);
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  let text = String(value);
+  for (let digits = 1; dtype !== "float64" && digits < 10; digits += 1) {
+    if (Math.fround(Number(value.toPrecision(digits))) === Math.fround(value)) {
+      text = String(Number(value.toPrecision(digits)));
+      break;
+    }
+  }
+  if (Object.is(value, -0)) text = "-0";
+  return text.includes("e") ? text.replace(/e([+-])(\d)$/, "e$10$2") : text.includes(".") ? text : `${text}.0`;
+}
+
+/** Elements in brackets. @param {number[]} shape @param {(at: number) => string} text @param {number} [from] @returns {string} */
+function elementsText(shape, text, from = 0) {
+  if (!shape.length) return text(from);
+  const [length, ...rest] = shape;
+  const width = rest.reduce((size, n) => size * n, 1);
+  return `[${Array.from({ length }, (_, k) => elementsText(rest, text, from + k * width)).join(", ")}]`;
+}
+
+/** Many numbers in one short line, empty for few. @param {Arr} x @param {boolean} gradient @param {boolean} leaf */
+function bulk({ dtype, data }, gradient, leaf) {
+  if (data.length <= SHOWN || !isFloat(dtype) || !data.every(Number.isFinite)) return "";
+  const high = largest(data);
+  const low = -largest(data.map((value) => -value));
+  if (low === high) return `all ${short(low)}`;
+  if (data.length > IN_FULL && !leaf) return gradient ? `max |g| ${short(Math.max(-low, high))}` : `${short(low)} … ${short(high)}`;
+  if (gradient) return `‖g‖ ${short(Math.hypot(...data))}`;
+  const mean = total(data) / data.length;
+  const spread = Math.hypot(...data.map((value) => value - mean)) / Math.sqrt(data.length);
+  return `${short(Math.abs(mean) < 1e-6 * spread ? 0 : mean, 3)} ± ${short(spread, 3)}`;
+}
+
+/** @param {Arr} x */
+function brief({ dtype, shape, data }) {
+  if (data.length <= SHOWN) return elementsText(shape, (at) => shortOf(data[at], dtype));
+  const finite = data.filter(Number.isFinite);
+  const nan = data.filter(Number.isNaN).length;
+  const counts = [[nan, "nan"], [data.length - finite.length - nan, "inf"]].flatMap(([count, word]) => (count ? [`${count} ${word}`] : []));
+  const first = finite.length ? `mean ${short(total(finite) / finite.length)}` : "nothing finite";
+  return `${[first, ...counts].join(", ")} ${shapeText(shape)}`;
+}
+
+/** @param {number[]} shape */
+function shapeText(shape) {
+  return shape.length ? `[${shape.join("×")}]` : "";
+}
+
+/** @param {string} text @param {string} shape */
+function narrowed(text, shape) {
+  const plain = shape && text.endsWith(` ${shape}`) ? text.slice(0, -shape.length - 1) : text;
+  if (plain.length <= NARROW) return plain;
+  if (!plain.startsWith("[")) return `${plain.slice(0, NARROW - 1)}…`;
+  const end = plain.lastIndexOf(", ", NARROW - 5);
+  const kept = plain.slice(0, end > 0 ? end : NARROW - 3);
+  return `${kept}, …${"]".repeat(kept.split("[").length - kept.split("]").length)}`;
+}
+
+/** @param {Arr} x @returns {Mark} */
+function markOf({ dtype, data }) {
+  if (isFloat(dtype) && !data.every(Number.isFinite)) return data.some(Number.isNaN) ? "nan" : "inf";
+  return data.length && dtype !== "bool" && data.every((value) => value === 0) ? "zero" : "";
+}
+
+/**
+ * A value as the explorer shows it.
+ * @param {Arr | null} x null where the page cannot compute it
+ * @param {Spec} spec
+ * @param {boolean} gradient many elements are summarized differently if they are a gradient
+ * @param {boolean} leaf
+ * @returns {Value}
+ */
+export function describe(x, spec, gradient, leaf) {
+  const shape = shapeText(spec.shape);
+  if (!x) return { short: "?", full: "not computed in this page", small: "?", dtype: spec.dtype, shape, mark: "" };
+  const summary = bulk(x, gradient, leaf);
+  const told = summary ? `${summary} ${shape}` : brief(x);
+  const full = x.data.length <= IN_FULL || leaf ? elementsText(x.shape, (at) => fullOf(x.data[at], x.dtype)) : summaryOf(x);
+  return {
+    short: told, small: narrowed(told, shape), dtype: spec.dtype, shape, mark: markOf(x),
+    full: full.length <= LONGEST_FULL ? full : `${full.slice(0, LONGEST_FULL - 1)}…`,
+  };
+}
+
+/** @param {Arr} x */
+function summaryOf({ dtype, data }) {
+  const finite = data.filter(Number.isFinite);
+  const ends = finite.length ? [`min ${-largest(finite.map((value) => -value))}`, `mean ${total(finite) / finite.length}`, `max ${largest(finite)}`] : [];
+  return `${ends.join(", ")}; first: ${Array.from(data.slice(0, SHOWN), (value) => fullOf(value, dtype)).join(", ")}, …`;
+}
