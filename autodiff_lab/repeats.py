@@ -6,7 +6,7 @@ first looks for stretches in which what happens is the same again after a fixed 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,9 @@ class Repeat(NamedTuple):
     period: int
 
 
-def repeats(kinds: Sequence[Hashable], fewest: int, longest: int = LONGEST_PERIOD) -> list[Repeat]:
+def repeats(
+    kinds: Sequence[Hashable], fewest: int, longest: int = LONGEST_PERIOD, between: Callable[[], object] = tuple
+) -> list[Repeat]:
     """Return stretches of a sequence that repeat themselves, in order and without overlap.
 
     Where stretches overlap, the longer one wins, and of two equally long ones that with the shorter period.  The last
@@ -36,6 +38,8 @@ def repeats(kinds: Sequence[Hashable], fewest: int, longest: int = LONGEST_PERIO
         The number of repetitions from which a stretch counts, at least 2.
     longest : int
         The longest period that is looked for.
+    between : callable
+        Called after each period, so that a long search may pause.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def repeats(kinds: Sequence[Hashable], fewest: int, longest: int = LONGEST_PERIO
     >>> repeats("abcabcab", fewest=3)
     []
     """
-    found = sorted(_periodic(kinds, fewest, longest), key=lambda s: (s.start - s.end, s.period))
+    found = sorted(_periodic(kinds, fewest, longest, between), key=lambda s: (s.start - s.end, s.period))
     free = np.ones(len(kinds), bool)
     kept: list[Repeat] = []
     for start, end, period in found:
@@ -63,12 +67,13 @@ def repeats(kinds: Sequence[Hashable], fewest: int, longest: int = LONGEST_PERIO
     return sorted(kept)
 
 
-def _periodic(kinds: Sequence[Hashable], fewest: int, longest: int) -> Iterator[Repeat]:
+def _periodic(kinds: Sequence[Hashable], fewest: int, longest: int, between: Callable[[], object]) -> Iterator[Repeat]:
     """Yield every stretch that repeats, for each period."""
     number: dict[Hashable, int] = {}
     code = np.array([number.setdefault(kind, len(number)) for kind in kinds], np.int32)
     n = len(code)
     for period in range(1, min(longest, n // fewest) + 1):
+        between()
         breaks = np.concatenate([[-1], np.flatnonzero(code[period:] != code[:-period]), [n - period]])
         for gap in np.flatnonzero(np.diff(breaks) > (fewest - 1) * period):
             yield Repeat(int(breaks[gap]) + 1, int(breaks[gap + 1]) + period, period)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from contextlib import nullcontext
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from autodiff_lab.engine.sweep import Engine, flow_reporter, sweep
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
-from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made
+from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made, trace_now
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
@@ -127,6 +128,8 @@ class Sweep:
             entries = entries[:]
         else:
             tape._spend()
+        trace = trace_now() if sinks and (engine is _RECORDED or engine is _RAW) else None
+        self._around = nullcontext() if trace is None else trace.unobserved(entries)
         plain = self._raw and not (halves or pause or engine.rules)
         plain = plain and engine.accumulate is add and tape.ops is RAW
         # A swapped accumulation or rule, as of a lesson, gets the adjoints that it is written for.
@@ -193,16 +196,17 @@ class Sweep:
 
     def finish(self) -> None:
         """Run to the end."""
-        if self._length < FEW_ENTRIES:
-            for _ in self:
-                pass
-            return
-        be_patient()
-        try:
-            for _ in self:
-                pass
-        finally:
-            be_usual()
+        with self._around:
+            if self._length < FEW_ENTRIES:
+                for _ in self:
+                    pass
+                return
+            be_patient()
+            try:
+                for _ in self:
+                    pass
+            finally:
+                be_usual()
 
     def adjoint(self, source: Any) -> Any:
         """Return the adjoint of a tensor or variable so far, None if no contribution has arrived."""

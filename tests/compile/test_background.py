@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ import json, os, sys, time
 import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.compile.front import waiting
-from autodiff_lab.kernels.base import compiler, elsewhere
+from autodiff_lab.kernels.base import compiler, elsewhere, store
 
 w = lab.Variable(np.linspace(-1, 1, 64).astype(np.float32))
 
@@ -56,6 +58,14 @@ def run(code: str, *, rc: int = 0, **environment: str) -> Any:
     assert done.returncode == rc, done.stderr
     assert "Traceback" not in done.stderr
     return {**json.loads(done.stdout.splitlines()[-1]), "errors": done.stderr}
+
+
+def _is_a_zombie(process: int) -> bool:
+    """Return whether a process has ended but nothing has waited for it."""
+    try:
+        return ") Z" in Path(f"/proc/{process}/stat").read_text(encoding="ascii")
+    except OSError:
+        return True
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not tie a process to a core")
@@ -188,6 +198,80 @@ def test_a_child_that_is_killed_is_no_disaster(tmp_path: Path) -> None:
 
 
 @needs_numba
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_child_that_is_killed_half_way_loses_only_what_it_was_doing(tmp_path: Path) -> None:
+    said = run(
+        """
+        f(x)
+        while not store.RECEIVED:
+            time.sleep(0.001)
+        elsewhere._state["child"].process.kill()
+        expected = eagerly(1)
+        said["compiled"] = f.compile(x)
+        said["differ"] = abs(float(f(x)) - expected[0])
+        """,
+        AUTODIFF_LAB_CACHE=str(tmp_path),
+    )
+    assert said["compiled"]
+    assert said["differ"] < 1e-3
+    assert said["errors"].count("in this process from now on") == 1
+
+
+@needs_numba
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
+def test_a_disk_that_is_full_costs_nothing_but_the_next_process(tmp_path: Path) -> None:
+    said = run(
+        """
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # of the other process too
+        f(x)
+        said["compiled"] = f.compile(x)
+        said["modules"] = "numba" in sys.modules
+        """,
+        AUTODIFF_LAB_CACHE=str(tmp_path),
+    )
+    assert said["compiled"]
+    assert not said["modules"]
+    assert not list(tmp_path.glob("*.code*"))
+
+
+@needs_numba
+def test_damaged_files_are_compiled_again_elsewhere(tmp_path: Path) -> None:
+    code = """
+    _, expected = eagerly(2)
+    f(x)
+    said["compiled"] = f.compile(x)
+    said["differ"] = abs(float(f(x)) - expected)
+    said["modules"] = "numba" in sys.modules
+    """
+    first = run(code, AUTODIFF_LAB_CACHE=str(tmp_path))
+    kept = {path: path.read_bytes() for path in tmp_path.glob("*.code")}
+    for n, (path, data) in enumerate(kept.items()):
+        path.write_bytes([b"", data[: len(data) // 2], data[:-1] + b"?"][n % 3])
+    again = run(code, AUTODIFF_LAB_CACHE=str(tmp_path))
+    for said in (first, again):
+        assert said["compiled"]
+        assert said["differ"] < 1e-3
+        assert not said["modules"]
+    assert {path: len(path.read_bytes()) for path in tmp_path.glob("*.code")} == {p: len(d) for p, d in kept.items()}
+
+
+@needs_numba
+def test_two_processes_that_compile_the_same_at_once_share_a_folder(tmp_path: Path) -> None:
+    code = """
+    _, expected = eagerly(2)
+    f(x)
+    said["compiled"] = f.compile(x)
+    said["differ"] = abs(float(f(x)) - expected)
+    """
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: run(code, AUTODIFF_LAB_CACHE=str(tmp_path)), range(2)))
+    assert all(said["compiled"] and said["differ"] < 1e-3 and "Warning" not in said["errors"] for said in both)
+    assert not any("in this process from now on" in said["errors"] for said in both)
+    assert not list(tmp_path.glob("*.draft"))
+
+
+@needs_numba
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_next_process(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine", encoding="utf-8")
     said = run(
@@ -226,8 +310,14 @@ def test_a_fork_while_another_process_compiles_goes_on_in_both(tmp_path: Path) -
 @needs_numba
 @pytest.mark.parametrize("moment", ["", "\nwhile elsewhere._state['child'] is None: time.sleep(0.001)"], ids=str)
 def test_the_interpreter_may_end_while_another_process_compiles(moment: str, tmp_path: Path) -> None:
-    said = run(f"f(x){moment}", AUTODIFF_LAB_CACHE=str(tmp_path))
-    assert said == {"errors": ""}
+    begin = "at_once = elsewhere._state['child']\nsaid['child'] = at_once and at_once.process.pid"
+    said = run(f"f(x){moment}\n{begin}", AUTODIFF_LAB_CACHE=str(tmp_path))
+    assert said["errors"] == ""
+    if said["child"] and Path("/proc/self/status").exists():  # it finishes its job, and no orphan is left
+        end = time.monotonic() + 120
+        while Path(f"/proc/{said['child']}").exists() and not _is_a_zombie(said["child"]):
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
 
 @needs_numba

@@ -115,6 +115,48 @@ def test_memory_that_a_loop_allocates_is_released_or_reported_missing() -> None:
         run(2**58, x)
 
 
+STEP = """
+from numpy import float64, int32
+from autodiff_lab.kernels.base.pointers import STEP, at
+@addressed(STEP)
+def step(slots):
+    x = at(slots[0], 1, float64)
+    x[0] += 1
+    return int32(x[0] == slots[1])
+"""
+
+
+def test_the_entry_of_a_sequence_fills_the_room_and_runs_steps_until_one_declines() -> None:
+    kinds = ["float32", "float64", "int64", "int32", "uint8", "uint64", "bool"]
+    arrays = [np.zeros((2,) * (1 + n % 3), kind) for n, kind in enumerate(kinds)]
+    numbers = [np.dtype(kind).type(value) for kind, value in zip(kinds, [1.5, -2.5, -3, 4, 5, 1 << 63, 1], strict=True)]
+    names = ["boolean" if kind == "bool" else kind for kind in kinds]
+    types_ = [f"{name}[{':, ' * (a.ndim - 1)}::1]" for name, a in zip(names, arrays, strict=True)]
+    tables = ["int64[:, ::1]", "int64[:, ::1]", "int64[::1]"]
+    entry = compiled(double, f"int64({', '.join([*tables, *types_, *names])})", gathers=True)
+    count, first = len(kinds), 2 + 3 * len(kinds)
+    counted = arrays[1].reshape(-1)
+    steps = np.array([[store.load(STEP).step.address, 0]] * 5, np.int64)
+    slots = np.array([[3, 8], [0, 3]], np.int64)  # the second number of the second array; 3
+    room = np.zeros(first + 10 + len(slots), np.int64)
+    assert entry(steps, slots, room, *arrays, *[number.item() for number in numbers]) == 1
+    assert counted.tolist() == [0, 3, 0, 0]  # the third step declined, and the others did not run
+    assert room[0] == 0
+    assert room.ctypes.data + 8 * first <= room[1] < room.ctypes.data + 8 * first + 64
+    assert room[1] % 64 == 0
+    assert room[2 : 2 + count].tolist() == [a.ctypes.data for a in arrays]
+    places = [room.ctypes.data + 8 * (2 + 2 * count + n) for n in range(count)]
+    assert room[2 + count : 2 + 2 * count].tolist() == places
+    for n, number in enumerate(numbers):
+        assert room[2 + 2 * count + n :].tobytes()[: number.itemsize] == number.tobytes()
+    slots[1, 1] = 100
+    assert entry(steps, slots, room, *arrays, *[number.item() for number in numbers]) == 0
+    assert counted[1] == 8
+    for wrong in (arrays[0].astype(np.float64), arrays[0][:1][::-1][:0].reshape(0, 1), [1.0]):
+        with pytest.raises(TypeError):
+            entry(steps, slots, room, wrong, *arrays[1:], *[number.item() for number in numbers])
+
+
 def test_what_calls_an_unknown_function_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(native.Unloadable, match="nowhere"):
         native.functions([native.Piece("loop", "loop_of_nowhere", ["nowhere_to_be_found"], b"")])

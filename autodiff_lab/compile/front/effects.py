@@ -9,7 +9,8 @@ trace a profiler listens in this thread; if another one is active already, the f
 Functions of the user and of libraries that the user's code calls are handed to `Surroundings`, which examines them as
 it does the traced one: by their code objects, because those are what Python reports.  A built-in function must be known
 to be pure.  So the effects of a library are found where they end: in a lock, a file, a clock.  Our own code and what
-it calls, to compile a kernel for instance, is not examined.
+it calls, to compile a kernel for instance, is not examined; while the trace notes an op, and in a sweep through our own
+rules, where nothing else can run, the profiler rests.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any, Self
 from autodiff_lab.compile.front.frames import library_call, users_frame
 from autodiff_lab.compile.front.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, reads_attributes, root_of
 from autodiff_lab.compile.front.surroundings import Surroundings
-from autodiff_lab.compile.front.trace import Refusal
+from autodiff_lab.compile.front.trace import Refusal, Trace
 from autodiff_lab.events import place_now
 
 _OURS, _THEIRS, _NUMPY, _BEHIND = range(4)  # ours, the user's or a library's, NumPy's, and what ours calls
@@ -39,8 +40,9 @@ class Effects:
         Calls that may do more than compute.
     """
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, trace: Trace) -> None:
         self.refusals: list[Refusal] = []
+        self._trace = trace
         self._around = around
         self._stack = [_OURS]
         self._roots: dict[types.CodeType, str] = {}
@@ -53,9 +55,11 @@ class Effects:
         gc.callbacks.insert(0, self._collector_starts)
         self._collecting = False
         sys.setprofile(self._observe)
+        self._trace.rest, self._trace.observe = partial(sys.setprofile, None), partial(sys.setprofile, self._observe)
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._trace.observe = None
         sys.setprofile(None)
         gc.callbacks.remove(self._collector_starts)
         gc.callbacks.remove(self._collector_stops)

@@ -239,7 +239,7 @@ class Function(Readable, Typed[P, R]):
         trace = Trace(copies, call.names)
         lent = call.lend(copies)
         try:
-            with lent as (args, kwargs), active(trace), Effects(around) as effects:
+            with lent as (args, kwargs), active(trace), Effects(around, trace) as effects:
                 result = self.python_function(*args, **kwargs)
         finally:
             if not for_real:

@@ -12,7 +12,8 @@ from values without saying how.  The last is the general rule: a tensor whose or
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -61,6 +62,7 @@ _CURE = {
     "__array__": "Try the function of lab instead of NumPy's.",
 }
 _LARGE_BYTES = 1 << 14
+_OPS = f"{__name__.partition('.')[0]}.ops."
 _LONG = (np.ndarray, DeviceArray)
 
 
@@ -76,6 +78,21 @@ def _literal(value: Any) -> bool:
     return value.__class__ in (int, float, bool, complex)
 
 
+def _is_ours(rule: Any) -> bool:
+    """Return whether a rule stands in one of our modules of ops; in others, one may call functions of the user's."""
+    return str(rule.__module__).startswith(_OPS)
+
+
+def _are_ours(entries: list[Any]) -> bool:
+    """Return whether a sweep through entries runs nothing but rules of this package."""
+    ops: dict[int, Op] = {id(entry[0]): entry[0] for entry in entries}
+    for op in ops.values():
+        rules = op.rules if isinstance(op.rules, tuple) else (op.rules,)
+        if REGISTRY.get(op.name) is not op or any(callable(rule) and not _is_ours(rule) for rule in rules):
+            return False
+    return True
+
+
 class Trace:
     """A sink that turns what it receives into a Program; see the module."""
 
@@ -86,6 +103,8 @@ class Trace:
 
     def __init__(self, arguments: list[Tensor], names: list[str]) -> None:
         self.tracked: Any = EVERYTHING
+        self.observe: Any = None  # where calls are observed meanwhile: what goes on with that, and what rests from it
+        self.rest: Any = None
         self.reads: dict[Variable, Tensor] = {}
         self.refusals: list[Refusal] = []
         self.lines: list[Line] = []
@@ -112,14 +131,37 @@ class Trace:
 
     def append(self, entry: tuple[Any, ...], /) -> None:
         """Note an op that was applied."""
-        op, out, ins, params, _ = entry
         if self.refusals:
             return
-        outs = out if out.__class__ is tuple else (out,)
-        if REGISTRY.get(op.name) is not op:
-            self._append_alias(op, outs)
-        else:
-            self._line(op, ins, params or {}, outs)
+        op, out, ins, params, _ = entry
+        observe = self.observe
+        if observe is not None:  # the profiler would take most of the time here
+            self.rest()
+        try:
+            outs = out if out.__class__ is tuple else (out,)
+            if REGISTRY.get(op.name) is not op:
+                self._append_alias(op, outs)
+            else:
+                self._line(op, ins, params or {}, outs)
+        finally:
+            if observe is not None:
+                observe()
+
+    @contextmanager
+    def unobserved(self, entries: list[Any]) -> Generator[None]:
+        """Let nobody observe calls in a block that sweeps through entries, if nothing but our own rules runs there."""
+        if not _are_ours(entries):
+            yield
+            return
+        observe, self.observe = self.observe, None
+        if observe is not None:
+            self.rest()
+        try:
+            yield
+        finally:
+            self.observe = observe
+            if observe is not None:
+                observe()
 
     def _append_alias(self, op: Op, outs: tuple[Tensor, ...]) -> None:
         """Note an op made on the fly, by `custom_gradient` and the like, whose values earlier ops computed."""

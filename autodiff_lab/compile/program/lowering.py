@@ -24,6 +24,7 @@ from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, WIDE,
 from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS
 from autodiff_lab.compile.program.rewriting import hashable, one_value
 from autodiff_lab.engine.op import REGISTRY, Op
+from autodiff_lab.kernels.base.compiler import breathe
 
 _FLOATS = ("float32", "float64")
 FEW = 4096
@@ -57,6 +58,7 @@ class _Lowering:
     def run(self) -> Program:
         """Return the rewritten program."""
         for line in self.program.lines:
+            breathe()
             made = FORMS.get(line.op.name)
             if line.op.name == "matmul" and self.program.memory is None:
                 self._product(line)

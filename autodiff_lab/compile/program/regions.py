@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_lab.compile.program.expressions import expression
 from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.kernels.base.compiler import breathe
 
 MOST_LINES = 120
 """Longer runs become several loops: compile time grows faster than linearly."""
@@ -176,6 +177,7 @@ def reduced(line: Line, program: Program) -> tuple[str | None, int | None]:
 
 def fusible(line: Line, program: Program) -> bool:
     """Return whether a loop can compute this line."""
+    breathe()
     if len(line.outs) != 1:
         return False
     out = program.values[line.outs[0]]

@@ -9,6 +9,7 @@ from autodiff_lab.compile.program.expressions import expression
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.reroll import Loop, find_loops
 from autodiff_lab.compile.program.rewriting import hashable
+from autodiff_lab.kernels.base.compiler import breathe
 
 INDEXED = frozenset({"slice", "slice_axis", "take", "unslice", "pad_axis"})
 """Ops whose parameters name a place in an array, which may move by the same step in each turn."""
@@ -36,6 +37,7 @@ def loops_of(program: Program) -> list[Loop]:
 
 def _kind(line: Line, program: Program) -> tuple[Any, tuple[int, ...]]:
     """Return what of a line must be the same in all turns, and the numbers that may grow."""
+    breathe()
     known = [program.values[i][:2] for i in (*line.ins, *line.outs)]
     if line.op.name in INDEXED:
         numbers = tuple(_numbers(tuple(line.params.values())))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from autodiff_lab.kernels.base.compiler import breathe
 from autodiff_lab.repeats import Repeat, repeats
 
 FEWEST_ROUNDS, LONGEST_MEMORY = 4, 2
@@ -195,7 +196,7 @@ class _Finder:
         """Return where the ops repeat; a line without exactly one result is like no other."""
         given = enumerate(zip(self.kinds, self.lines, strict=True))
         kinds = [(kind, len(line.ins), n if len(line.outs) != 1 else None) for n, (kind, line) in given]
-        return repeats(kinds, FEWEST_ROUNDS)
+        return repeats(kinds, FEWEST_ROUNDS, between=breathe)
 
     # --- whether what they read follows laws -----------------------------------------------------------------------
 
@@ -241,6 +242,7 @@ class _Finder:
 
     def _law(self, read: Any, start: int, at: int, period: int) -> tuple[Law | None, int]:
         """Return the law of an operand, and for how many iterations it holds."""
+        breathe()
         if read[1] < start and read[1] == read[0]:
             return Before(self.value(int(read[0]))), _holds(read == read[0])
         if read[LONGEST_MEMORY] >= start:

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_lab.compile.program.lines import JUDGING
 from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.kernels.base.compiler import breathe
 from autodiff_lab.kernels.cuda.array import DeviceArray
 
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", "logical_and", "logical_or"})
@@ -27,6 +28,7 @@ def simplify(program: Program) -> Program:
     constants = _merged(program, same)
     lines: list[Line] = []
     for line in program.lines:
+        breathe()
         if not same.keys().isdisjoint(line.ins):
             line = line._replace(ins=tuple([same.get(i, i) for i in line.ins]))
         line = _direct(line, made)

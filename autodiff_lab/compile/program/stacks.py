@@ -21,6 +21,7 @@ from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.events import fresh_id
+from autodiff_lab.kernels.base.compiler import breathe
 from autodiff_lab.transforms.bands import RULES, Bands, Piece, diagonals
 
 SMALLEST, MOST_DIAGONALS = 400, 5
@@ -81,6 +82,7 @@ def in_bands(program: Program) -> Program | None:
     """
     walk = _Walk(program)
     for line in program.lines:
+        breathe()
         walk.take(line)
     if not walk.changed:
         return None

@@ -163,7 +163,7 @@ def _entry(builder: Builder, outs: list[int], first: int) -> str:
     module = [
         "import numpy",
         "from autodiff_lab.kernels.base.pointers import at, run_steps",
-        f'@compiled("int64({", ".join(types)})")',
+        f'@compiled("int64({", ".join(types)})", gathers=True)',
         f"def run(steps, slots, room, {', '.join(names)}):",
         *indented([*fill, "return run_steps(steps, slots, room)"]),
     ]

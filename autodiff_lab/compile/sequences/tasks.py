@@ -1,6 +1,7 @@
 """Tasks: the steps of a sequence as machine code and what each call of it needs, which are sizes and addresses.
 
-Machine code knows no size, so that programs share it: a loop, a product and a copy are compiled once for a structure.
+Machine code knows no size, so that programs share it: a loop and a copy are compiled once for a structure, a product
+once for the tiles that its shape has.
 A view costs nothing: a value lies somewhere in the memory of another one, with strides, and products read their left
 operand transposed.  What needs its elements in order gets a copy of them, once.
 """
@@ -29,7 +30,7 @@ from autodiff_lab.compile.sequences.layouts import (
     parts_of_whole,
     seen_by,
 )
-from autodiff_lab.compile.sequences.texts import COPY, PRODUCT, PUT, ZERO, block_text
+from autodiff_lab.compile.sequences.texts import PUT, ZERO, block_text, copy_text, product_text
 from autodiff_lab.kernels.base.store import load
 
 MOST_SCALARS = 40
@@ -222,9 +223,7 @@ class Builder:
         axes = merged(self.program.values[value].shape, self.lies[value].strides)
         fill = [(1, 0)] * (MOST_AXES - len(axes))
         lengths, strides = zip(*fill, *axes, strict=True)
-        sizes = {"source_size": np.dtype(kind).itemsize, "target_size": np.dtype(made).itemsize}
-        names = {name: "bool_" if name == "bool" else name for name in (kind, made)}
-        text = COPY.format(source=names[kind], target=names[made], **sizes)
+        text = copy_text(kind, made, strides[-1])
         self.tasks.append(Task(load(text).step, (source, target, *lengths, *strides), (target.buffer,)))
 
     def _cast(self, line: Line) -> None:
@@ -291,8 +290,8 @@ class Builder:
         right, y_down, y_step, _ = self._matrix(y, ys, y_strides, either=False)
         y_step = 0 if len(ys) == 2 else y_step
         out = self._new(line.outs[0])
-        kind = values[line.outs[0]].dtype.name
-        text = PRODUCT.format(kind=kind, function="multiply_transposed" if turned else "multiply")
+        dtype = values[line.outs[0]].dtype
+        text = product_text(dtype.name, turned, m, n, column=n == 1 == y_down)
         slots = (left, right, out, m, k, n, stack, x_down, y_down, x_step, y_step)
         self.tasks.append(Task(load(text).step, slots, (out.buffer,)))
 

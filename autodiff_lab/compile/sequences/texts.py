@@ -8,12 +8,15 @@ its operands, the numbers that it takes, and the size of the room that it needs.
 
 from __future__ import annotations
 
+import numpy as np
+
 from autodiff_lab.compile.program.blocks import Block
 
 PRODUCT = """\
 from numpy import {kind} as number, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
-from autodiff_lab.kernels.matmul.small import {function} as multiply
+from autodiff_lab.kernels.matmul.small import {function}
+multiply = {function}({rows}, {vectors})
 @addressed(STEP)
 def step(slots):
     m, k, n, end = slots[3], slots[4], slots[5], 1 << 60
@@ -22,6 +25,19 @@ def step(slots):
         multiply(x, s * slots[9], slots[7], y, s * slots[10], slots[8], out, s * m * n, n, m, k, n)
     return int32(0)
 """
+
+
+def product_text(kind: str, turned: bool, m: int, n: int, *, column: bool) -> str:
+    """Return the text of a product of shape (m, n), whose left operand is `turned`, or whose right one is a column."""
+    from autodiff_lab.kernels.matmul.small import tiles_of  # which asks LLVM about the processor
+
+    if column and not turned:
+        return PRODUCT.format(kind=kind, function="multiply_by_column", rows=(), vectors=())
+    rows, vectors = tiles_of(m, n, np.dtype(kind).itemsize)
+    return PRODUCT.format(
+        kind=kind, function="multiply_transposed" if turned else "multiply", rows=rows, vectors=vectors
+    )
+
 
 COPY = """\
 from numpy import {source} as source, {target} as target, int32
@@ -35,17 +51,20 @@ def step(slots):
                 begin = slots[0] + {source_size} * (i * slots[6] + j * slots[7] + k * slots[8])
                 x = at(begin, n, source)
                 out = at(slots[1] + {target_size} * n * ((i * slots[3] + j) * slots[4] + k), n, target)
-                if s == 1:
-                    for l in range(n):
-                        out[l] = target(x[l])
-                elif s > 0:
-                    for l in range(n):
-                        out[l] = target(x[l * s])
-                else:  # backwards; a negative index would count from the end
-                    for l in range(n):
-                        out[l] = target(at(begin + {source_size} * l * s, 1, source)[0])
+                for l in range(n):
+                    out[l] = target({x})
     return int32(0)
 """
+
+
+def copy_text(source: str, target: str, stride: int) -> str:
+    """Return the text of a copy from one dtype to another; `stride` is that of the innermost loop."""
+    sizes = {"source_size": np.dtype(source).itemsize, "target_size": np.dtype(target).itemsize}
+    names = ["bool_" if name == "bool" else name for name in (source, target)]
+    backwards = f"at(begin + {sizes['source_size']} * l * s, 1, source)[0]"  # a negative index counts from the end
+    x = "x[l]" if stride == 1 else "x[l * s]" if stride > 0 else backwards
+    return COPY.format(source=names[0], target=names[1], x=x, **sizes)
+
 
 PUT = """\
 from numpy import {kind} as number, int32

@@ -2,7 +2,7 @@
 
 Jobs of the background are done by a thread, which leaves machine code that has to be compiled to a child process (see
 `elsewhere`): Numba is written in Python, and a thread that runs it holds the lock of the interpreter.  What the thread
-does itself it does in pieces of a millisecond, with a pause after each (`breathe`).
+does itself it does in pieces of two milliseconds, with a pause after each (`breathe`).
 
 A process that forks while another of its threads compiles leaves the child with locks that are never released:
 Python's, of modules that are half imported, and those of the compiler. Our own locks could be made again there, these
@@ -22,8 +22,11 @@ from importlib import import_module
 from typing import Any
 
 WAYS = ("background", "wait")
-WORK, REST = 0.001, 3.0
-"""Seconds that the background works before it rests, and how many times as long it rests."""
+WORK, REST = 0.002, 3.0
+"""Seconds of processor time that the background works before it rests, and how many times as long it rests.
+
+It counts what the thread computes: waiting for the interpreter's lock is not work, and is long enough as it is.
+"""
 _way = os.environ.get("AUTODIFF_LAB_COMPILE")
 if _way not in (None, *WAYS):
     raise ValueError(f"AUTODIFF_LAB_COMPILE={_way!r} is unknown. Try one of {WAYS}.")
@@ -156,10 +159,10 @@ def breathe() -> None:
         return
     if _state["ends"]:
         raise Ended
-    worked = time.perf_counter() - since
+    worked = time.thread_time() - since
     if worked >= WORK and not _state["hurried"]:
         time.sleep(min(REST * worked, 0.05))
-        _HERE.since = time.perf_counter()
+        _HERE.since = time.thread_time()
 
 
 def wait() -> None:
@@ -180,7 +183,7 @@ def _work(jobs: Any) -> None:
             job = jobs.get()
         if job is None or _state["ends"]:
             return
-        _HERE.since = time.perf_counter()
+        _HERE.since = time.thread_time()
         with suppress(Exception, Ended):  # a job that fails must not stop those after it
             job()
 

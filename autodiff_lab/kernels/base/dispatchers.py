@@ -14,6 +14,7 @@ from numba.core import caching, sigutils
 
 from autodiff_lab.kernels.base import store
 from autodiff_lab.kernels.base.deferred import register
+from autodiff_lab.kernels.base.emitting import GATHERS
 
 
 def dispatcher(
@@ -26,6 +27,7 @@ def dispatcher(
     register()
     if not python:
         return cfunc(signature, error_model="numpy", **options)(function)
+    options = {key: value for key, value in options.items() if key != GATHERS}
     made: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if stamp and store.folder() is not None:
         _Locator.stamps[function] = stamp

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ _IN_C = {
         "pow", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "fma", "memcpy", "memmove", "memset",
     )
 } | {"minnum": "fmin", "maxnum": "fmax"}  # fmt: skip
+GATHERS = "gathers"
+"""The option of a function that is written without Numba: see `entries`."""
 _LAYOUTS = {"C": 0x1, "F": 0x2, "A": 0}
 _OTHER_ORDER = ord(">" if sys.byteorder == "little" else "<")
 _BYTE, _INT, _LONG, _DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
@@ -125,7 +128,7 @@ def emit(
     signature : str
         Types of the result and the arguments as Numba writes them.
     options : dict
-        Further options of `numba.njit`.
+        Further options of `numba.njit`; or ``gathers``, for the entry of a sequence, see `entries`.
     python : bool
         Whether Python calls it; else other machine code does, with its arguments as C passes them.
     stamp : str
@@ -140,17 +143,20 @@ def emit(
     with global_compiler_lock:
         given, result = sigutils.normalize_signature(signature)
         context, flags = TARGET.target_context, compiler.Flags()
-        TARGET.options.parse_as_flags(flags, {**OPTIONS, "error_model": "numpy", **options})
-        flags.no_compile = True
         library = context.codegen().create_library(name)
-        made = compiler.compile_extra(
-            TARGET.typing_context, context, function, given, result, flags, {}, library=library
-        )
-        if flags.nrt:
-            library.add_ir_module(_memory(library.create_ir_module("memory")))
-        wrapper = _Wrapper(made.target_context, library, made.fndesc, given, made.signature.return_type)
-        (wrapper.write if python else wrapper.write_plain)(name)
-        library.get_function(made.fndesc.llvm_func_name).linkage = "internal"
+        if options.get(GATHERS):
+            import_module("autodiff_lab.kernels.base.entries").Entry(context, library, None, given, result).write(name)
+        else:
+            TARGET.options.parse_as_flags(flags, {**OPTIONS, "error_model": "numpy", **options})
+            flags.no_compile = True
+            made = compiler.compile_extra(
+                TARGET.typing_context, context, function, given, result, flags, {}, library=library
+            )
+            if flags.nrt:
+                library.add_ir_module(_memory(library.create_ir_module("memory")))
+            wrapper = Wrapper(made.target_context, library, made.fndesc, given, made.signature.return_type)
+            (wrapper.write if python else wrapper.write_plain)(name)
+            library.get_function(made.fndesc.llvm_func_name).linkage = "internal"
         library.whole = True
         library.finalize()
         module, symbol = library._final_module, f"{name}_{stamp}"
@@ -201,7 +207,7 @@ def _called(name: str) -> list[str]:
     return ["__powisf2" if kinds[0] == "f32" else "__powidf2"] if what == "powi" else []
 
 
-class _Wrapper:
+class Wrapper:
     """Writes the function that Python calls: ``PyObject *f(PyObject *ndarray, PyObject **args, Py_ssize_t count)``."""
 
     def __init__(self, context: Any, library: Any, loop: Any, given: Sequence[Any], result: Any) -> None:
@@ -217,11 +223,11 @@ class _Wrapper:
         self.refused, self.no_memory, self.failed = blocks
         arrays, args, count = self.function.args
         self._needs(b.icmp_signed("==", count, _LONG(len(self.given))), self.refused)
-        values = [self._read(b.load(b.gep(args, [_LONG(n)])), kind, arrays) for n, kind in enumerate(self.given)]
+        values = self._values([b.load(b.gep(args, [_LONG(n)])) for n in range(len(self.given))], arrays)
         thread = self._call("PyEval_SaveThread", _BYTES)
-        status, out = self.context.call_conv.call_function(b, self._loop(), self.result, self.given, values)
+        ok, out = self._run(values)
         self._call("PyEval_RestoreThread", ir.VoidType(), thread)
-        self._needs(status.is_ok, self.no_memory)
+        self._needs(ok, self.no_memory)
         b.ret(self._given_back(out, self.result))
         b.position_at_end(self.no_memory)
         self._call("PyErr_NoMemory", _BYTES)
@@ -232,6 +238,15 @@ class _Wrapper:
         b.position_at_end(self.failed)
         b.ret(_BYTES(None))
         self.library.add_ir_module(self.module)
+
+    def _values(self, things: list[Any], arrays: Any) -> Any:
+        """Return what the loop takes."""
+        return [self._read(thing, kind, arrays) for thing, kind in zip(things, self.given, strict=True)]
+
+    def _run(self, values: Any) -> tuple[Any, Any]:
+        """Call the loop; return whether there was memory enough, and its result."""
+        status, out = self.context.call_conv.call_function(self.builder, self._loop(), self.result, self.given, values)
+        return status.is_ok, out
 
     def write_plain(self, name: str) -> None:
         """Add a function that C would call; it returns 1 where memory was missing."""
@@ -310,8 +325,8 @@ class _Wrapper:
         self.builder.cbranch(self.builder.icmp_unsigned("==", error, _BYTES(None)), on, self.failed)
         self.builder.position_at_end(on)
 
-    def _array(self, thing: Any, kind: Any, arrays: Any) -> Any:
-        """Return an array as Numba passes it, once its class, rank, dtype and layout are as they must be."""
+    def _checked(self, thing: Any, kind: Any, arrays: Any) -> Any:
+        """Return where the elements of an array lie, once its class, rank, dtype and layout are as they must be."""
         b, dtype = self.builder, np.dtype(str(kind.dtype))
         if dtype.kind not in "biufc":
             raise native.Unloadable(f"an argument of type {kind}")
@@ -328,13 +343,18 @@ class _Wrapper:
         flags = _LAYOUTS[kind.layout] | _ALIGNED | (_WRITEABLE if kind.mutable else 0)
         has = b.and_(self._at(thing, native.FLAGS, _INT), _INT(flags))
         self._needs(b.icmp_signed("==", has, _INT(flags)), self.refused)
+        return self._at(thing, native.DATA, _BYTES)
+
+    def _lengths(self, thing: Any, kind: Any, where: int = native.SHAPE) -> list[Any]:
+        return [self._at(self._at(thing, where, _BYTES), 8 * axis, _LONG) for axis in range(kind.ndim)]
+
+    def _array(self, thing: Any, kind: Any, arrays: Any) -> Any:
+        """Return an array as Numba passes it."""
+        b, size = self.builder, np.dtype(str(kind.dtype)).itemsize
+        data = b.bitcast(self._checked(thing, kind, arrays), self.context.get_data_type(kind.dtype).as_pointer())
         made = self.context.make_array(kind)(self.context, b)
-        data = b.bitcast(self._at(thing, native.DATA, _BYTES), self.context.get_data_type(kind.dtype).as_pointer())
-        shape, strides = (
-            [self._at(self._at(thing, where, _BYTES), 8 * axis, _LONG) for axis in range(kind.ndim)]
-            for where in (native.SHAPE, native.STRIDES)
-        )
-        populate_array(made, data, shape, strides, _LONG(dtype.itemsize), meminfo=None)
+        shape, strides = (self._lengths(thing, kind, where) for where in (native.SHAPE, native.STRIDES))
+        populate_array(made, data, shape, strides, _LONG(size), meminfo=None)
         return made._getvalue()
 
     def _given_back(self, value: Any, kind: Any) -> Any:

@@ -16,6 +16,7 @@ the terms.  `padded` is here because what loops of several modules call must be 
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from llvmlite.binding import get_host_cpu_features
@@ -185,7 +186,14 @@ def _written(module: Any, real: Any, rows: int, vectors: int, kind: str) -> Any:
     return found
 
 
-def _tile(kind: str) -> Any:
+@functools.cache
+def tile_of(kind: str, rows_had: tuple[int, ...] = (), vectors_had: tuple[int, ...] = ()) -> Any:
+    """Return what computes a tile in compiled code: of any size, or only of those sizes that its callers have.
+
+    Each size takes some 20 ms to compile.
+    """
+    sizes = [(r, v) for r in rows_had or range(1, ROWS + 1) for v in vectors_had or (1, 2)]
+
     @intrinsic
     def tile(
         typing_context: Any, x: Any, x_at: Any, offsets: Any, first: Any, segments: Any, run: Any, apart: Any,
@@ -215,13 +223,14 @@ def _tile(kind: str) -> Any:
             two = builder.zext(builder.icmp_signed(">", args[15], _I64(BYTES // size)), _I64)
             end = builder.append_basic_block("tile_end")
             choice = builder.switch(builder.add(builder.shl(args[14], _I64(1)), two), end)
-            for number in range(1, ROWS + 1):
-                for vectors in (1,) if kind == "channels" else (1, 2):
-                    block = builder.append_basic_block(f"tile_{number}_{vectors}")
-                    choice.add_case(_I64(2 * number + vectors - 1), block)
-                    with builder.goto_block(block):
-                        builder.call(_written(builder.module, real, number, vectors, kind), passed)
-                        builder.branch(end)
+            for number, vectors in sizes:
+                if vectors == 2 and kind == "channels":
+                    continue
+                block = builder.append_basic_block(f"tile_{number}_{vectors}")
+                choice.add_case(_I64(2 * number + vectors - 1), block)
+                with builder.goto_block(block):
+                    builder.call(_written(builder.module, real, number, vectors, kind), passed)
+                    builder.branch(end)
             builder.position_at_end(end)
             return context.get_dummy_value()
 
@@ -230,7 +239,7 @@ def _tile(kind: str) -> Any:
     return tile
 
 
-tile_of_pixels, tile_of_taps, tile_of_channels = _tile("pixels"), _tile("taps"), _tile("channels")
+tile_of_pixels, tile_of_taps, tile_of_channels = tile_of("pixels"), tile_of("taps"), tile_of("channels")
 
 
 @register_jitable

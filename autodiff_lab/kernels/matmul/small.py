@@ -11,40 +11,75 @@ sum a part.
 # pyright: reportCallIssue=false
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 
 from autodiff_lab.kernels.base.deferred import register_jitable
-from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, tile_of_pixels, tile_of_taps
+from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, tile_of
 from autodiff_lab.kernels.maths.bits import add_up
 
 _HERE = np.zeros(1, np.int64)
 
 
-@register_jitable
-def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
-    """Write x y for x (m, k) and y (k, n), both with rows in order, as is the result; k is at least 1."""
-    if n == 1 and y_down == 1:
+def tiles_of(m: int, n: int, itemsize: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of rows and of vectors that tiles of an (m, n) matrix have."""
+    lanes = BYTES // itemsize
+    left = n % (2 * lanes)
+    rows = {ROWS} & {min(m, ROWS)} | {m % ROWS} - {0}
+    vectors = {2} & {min(n // lanes, 2)} | ({1 if left <= lanes else 2} if left else set())
+    return tuple(sorted(rows)), tuple(sorted(vectors))
+
+
+@functools.cache
+def multiply(rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
+    """Return what writes x y for x (m, k) and y (k, n), both with rows in order, as is the result; k is at least 1.
+
+    `rows` and `vectors` are those of `tiles_of`: machine code is the same for all sizes that have these.
+    """
+    tile = tile_of("pixels", rows, vectors)
+
+    @register_jitable
+    def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
+        wide = 2 * BYTES // x.itemsize
+        for j in range(0, n, wide):
+            for i in range(0, m, ROWS):
+                tile(
+                    x, x_at + i * x_down, _HERE, 0, 1, k, x_down, 1, y, y_at + j, y_down,
+                    out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
+                )  # fmt: skip
+
+    return multiply
+
+
+@functools.cache
+def multiply_transposed(rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
+    """Return what writes xᵀ y for x (k, m) and y (k, n), as `multiply` does."""
+    tile = tile_of("taps", rows, vectors)
+
+    @register_jitable
+    def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
+        wide = 2 * BYTES // x.itemsize
+        for j in range(0, n, wide):
+            for i in range(0, m, ROWS):
+                tile(
+                    x, x_at + i, _HERE, 0, 1, k, 1, x_down, y, y_at + j, y_down,
+                    out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
+                )  # fmt: skip
+
+    return multiply
+
+
+@functools.cache
+def multiply_by_column(rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
+    """Return what writes x y for x (m, k) with rows in order and y (k, 1) in one piece; of any size."""
+
+    @register_jitable
+    def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
         add_rows(x, x_at, x_down, y, y_at, out, out_at, out_down, m, k)
-        return
-    wide = 2 * BYTES // x.itemsize
-    for j in range(0, n, wide):
-        for i in range(0, m, ROWS):
-            tile_of_pixels(
-                x, x_at + i * x_down, _HERE, 0, 1, k, x_down, 1, y, y_at + j, y_down,
-                out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
-            )  # fmt: skip
 
-
-@register_jitable
-def multiply_transposed(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
-    """Write xᵀ y for x (k, m) and y (k, n), both with rows in order, as is the result; k is at least 1."""
-    wide = 2 * BYTES // x.itemsize
-    for j in range(0, n, wide):
-        for i in range(0, m, ROWS):
-            tile_of_taps(
-                x, x_at + i, _HERE, 0, 1, k, 1, x_down, y, y_at + j, y_down,
-                out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
-            )  # fmt: skip
+    return multiply
 
 
 @register_jitable
