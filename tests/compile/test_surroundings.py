@@ -1,6 +1,7 @@
 """What a compiled function reads through other objects is guarded too, and hidden effects are detected."""
 
 import collections
+import contextvars
 import functools
 import gc
 import random
@@ -8,6 +9,7 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from time import perf_counter as clock
 from typing import Any
@@ -225,3 +227,48 @@ def test_attributes_of_a_function_that_is_not_called_are_part_of_the_surrounding
     helper.k = 5.0
     assert float(reading(lab.constant(1.0))) == 5.0
     assert reading.fallbacks == 0
+
+
+def _after_a_sweep(x: Any) -> Any:
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = lab.sin(x) * x
+    return tape.gradient(y, x) + clock()
+
+
+def _after_an_op_that_raised(x: Any) -> Any:
+    try:
+        x = x @ x
+    except ValueError:
+        x = lab.cos(x)
+    return x + clock()
+
+
+def _in_a_rule(x: Any) -> Any:
+    @lab.custom_gradient
+    def doubled(x: Any) -> Any:
+        return x * 2.0, lambda g: g * clock()
+
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = lab.sin(doubled(lab.cos(x)))
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("function", [_after_a_sweep, _after_an_op_that_raised, _in_a_rule])
+def test_calls_are_observed_again_after_ops_and_sweeps_and_in_rules_of_users(function: Any) -> None:
+    compiled = lab.function(function)
+    compiled(lab.constant(2.0))
+    assert not compiled.compiled
+    assert "perf_counter" in compiled.why()
+
+
+def test_no_thread_is_observed_once_a_trace_has_ended() -> None:
+    with ThreadPoolExecutor(1) as pool:
+
+        def elsewhere(x: Any) -> Any:
+            return lab.sin(x) + pool.submit(contextvars.copy_context().run, lab.cos, x).result()
+
+        lab.function(elsewhere)(lab.constant(1.0))
+        assert pool.submit(sys.getprofile).result() is None
+    assert sys.getprofile() is None

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,6 +106,7 @@ class Trace:
         self.tracked: Any = EVERYTHING
         self.observe: Any = None  # where calls are observed meanwhile: what goes on with that, and what rests from it
         self.rest: Any = None
+        self._thread = get_ident()
         self.reads: dict[Variable, Tensor] = {}
         self.refusals: list[Refusal] = []
         self.lines: list[Line] = []
@@ -134,7 +136,7 @@ class Trace:
         if self.refusals:
             return
         op, out, ins, params, _ = entry
-        observe = self.observe
+        observe = self.observe if get_ident() == self._thread else None  # another thread may have the same context
         if observe is not None:  # the profiler would take most of the time here
             self.rest()
         try:
@@ -150,7 +152,7 @@ class Trace:
     @contextmanager
     def unobserved(self, entries: list[Any]) -> Generator[None]:
         """Let nobody observe calls in a block that sweeps through entries, if nothing but our own rules runs there."""
-        if not _are_ours(entries):
+        if get_ident() != self._thread or not _are_ours(entries):
             yield
             return
         observe, self.observe = self.observe, None
