@@ -1,4 +1,4 @@
-"""Pictures of functions: `explore` and `explore_steps` open widgets, `plot_derivative` and `plot_steps` draw figures.
+"""Pictures of functions and trainings: explorers are widgets, plots are figures of matplotlib.
 
 Only here is the user's function run on a tape: `sampling` computes f and its derivatives at many
 points, and everything that draws receives plain arrays.
@@ -7,5 +7,6 @@ points, and everything that draws receives plain arrays.
 from autodiff_lab.exploring.explore import explore
 from autodiff_lab.exploring.figure import plot_derivative
 from autodiff_lab.exploring.steps import explore_steps, plot_steps
+from autodiff_lab.exploring.training import TrainingWatch, watch_training
 
-__all__ = ["explore", "explore_steps", "plot_derivative", "plot_steps"]
+__all__ = ["TrainingWatch", "explore", "explore_steps", "plot_derivative", "plot_steps", "watch_training"]
