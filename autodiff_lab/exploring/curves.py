@@ -71,7 +71,7 @@ def curves_of(
     x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 contains exactly 0, where kinks often are
     for place in np.clip(list(also), lo, hi):
         x = _with(x, float(place))
-    rows, notes = sampler.sample(x)
+    rows, notes, nones = sampler.sample(x)
     single = sampler.dtype.name == "float32"
     resolution = 1.2e-7 if single else 2.2e-16
     if single:
@@ -82,9 +82,16 @@ def curves_of(
         name=name,
         marks=find_marks(x, rows, sampler, resolution),
         notes=tuple(notes),
+        nones=tuple(_spans(x, missing) for missing in nones),
         narrowest=max((hi - lo) * 1e-6, 2000 * resolution * max(abs(lo), abs(hi))),
     )
     return curves, sampler
+
+
+def _spans(x: np.ndarray, missing: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """Return the intervals of x whose samples are missing, ends included."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], missing, [False]]).astype(int)))
+    return tuple((float(x[first]), float(x[last - 1])) for first, last in edges.reshape(-1, 2))
 
 
 def _with(x: np.ndarray, place: float) -> np.ndarray:

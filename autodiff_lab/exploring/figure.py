@@ -17,7 +17,7 @@ from autodiff_lab.exploring.curves import curves_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LABELS = ("y", "dy/dx", "d²y/dx²")
+LABELS = ("y", "dy/dx", "d²y/dx²", "d³y/dx³", "d⁴y/dx⁴")
 
 
 def plot_derivative(
@@ -48,9 +48,9 @@ def plot_derivative(
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default into a new figure.
     order : int
-        1 to draw dy/dx, 2 to draw the second derivative as well.
+        How many derivatives are drawn, from 0 (f alone) to 4.
     labels : sequence of str, optional
-        Names of f and its derivatives for the legend; by default ``y``, ``dy/dx`` and so on.
+        Names of f and its derivatives; by default ``y``, ``dy/dx`` and so on.
     x_label : str
         Name of the x axis.
     theme : str
@@ -59,7 +59,7 @@ def plot_derivative(
     Returns
     -------
     matplotlib.axes.Axes
-        With one line for f and one for each derivative, and a legend.
+        With one line for f and one for each derivative, each with its name beside it.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def plot_derivative(
     ValueError
         If lo is not below hi, an end is not finite, n is below 2, or f does not return one number for one number.
     InvalidArgumentError
-        If f raises at every point, the order is neither 1 nor 2, or labels are missing.
+        If f raises at every point, the order is not 0 to 4, or labels are missing.
     MissingPackage
         Where matplotlib is not installed.
 
@@ -79,27 +79,27 @@ def plot_derivative(
     >>> [line.get_label() for line in ax.get_lines()], ax.get_xlabel()
     (['y', 'dy/dx'], 'x')
     """
-    if order not in (1, 2):
-        raise InvalidArgumentError(f"plot_derivative: expected order 1 or 2, got {order!r}.")
+    if isinstance(order, bool) or order not in range(len(LABELS)):
+        raise InvalidArgumentError(f"plot_derivative: expected an order from 0 to 4, got {order!r}.")
     shown = LABELS if labels is None else tuple(labels)
     if len(shown) < order + 1:
         raise InvalidArgumentError(
             f"plot_derivative: expected {order + 1} labels, one for each line, got {len(shown)}."
         )
     try:
-        import matplotlib.pyplot as plt
+        from autodiff_lab.exploring.papers import name_lines, new_axes
     except ImportError as error:
         raise MissingPackage.of("plot_derivative", "matplotlib", "lab") from error
     curves, _ = curves_of(f, lo, hi, n, order)
     with style.context(theme):
-        axes = plt.subplots()[1] if ax is None else ax
+        axes = new_axes() if ax is None else ax
         for row, label in enumerate(shown[: len(curves.rows)]):
             _draw(axes, curves, row, label, colours(theme)["paper"])
         if ax is None and curves.clip:  # near a pole; axes passed by the caller keep their own limits
             low, high = heights(curves.rows[0], clip=True)
             axes.set_ylim(low - (high - low) / 2, high + (high - low) / 2)
         axes.set_xlabel(x_label)
-        axes.legend()
+        name_lines(axes, axes.get_lines()[-len(curves.rows[: order + 1]) :])
     return axes
 
 

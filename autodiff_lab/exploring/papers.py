@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 
 from autodiff_lab.draw.plots import Axis, Layer, Plot
 from autodiff_lab.draw.plots.labels import Box, place_label
@@ -83,6 +85,26 @@ def _draw(axes: Axes, layer: Layer, palette: Any) -> None:
         x, y = (np.append(v, v[:1]) for v in (layer.x, layer.y)) if layer.closed else (layer.x, layer.y)
         style, width = ("--", 1.2) if layer.dashed else ("-", 0.8 if layer.faint else 1.6)
         axes.plot(x, y, linestyle=style, color=colour, linewidth=width, alpha=faint)
+
+
+def name_lines(axes: Axes, lines: Sequence[Line2D]) -> None:
+    """Write the label of each line beside it, near its end.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        What they were drawn into.
+    lines : sequence of matplotlib.lines.Line2D
+        Lines with labels.
+    """
+    paths = [np.stack([np.asarray(line.get_xdata()), np.asarray(line.get_ydata())], axis=1) for line in lines]
+    names: list[tuple[str, float, float, str]] = []
+    for line, path in zip(lines, paths, strict=True):
+        known = path[np.isfinite(path).all(axis=1)]
+        if len(known):
+            x, y = known[-1 - len(known) // 8].tolist()
+            names.append((str(line.get_label()), x, y, to_hex(line.get_color())))
+    write_names(axes, names, paths)
 
 
 def write_names(

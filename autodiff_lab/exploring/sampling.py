@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,24 @@ Rows = list[np.ndarray]
 
 PROBES = 7
 """How many points are used to compare both ways of calling."""
+
+
+class Sampled(NamedTuple):
+    """What sampling gave.
+
+    Attributes
+    ----------
+    rows : list of numpy.ndarray
+        f and its derivatives, nan where there is none.
+    notes : list of str
+        Sentences about what is missing.
+    nones : list of numpy.ndarray
+        For each row where the program returned None: a forgotten return, or no path on the tape.
+    """
+
+    rows: Rows
+    notes: list[str]
+    nones: list[np.ndarray]
 
 
 class Sampler:
@@ -56,6 +74,7 @@ class Sampler:
 
     def __init__(self, function: Function, lo: float, hi: float, order: int, name: str) -> None:
         self.function, self.order, self.name = function, order, name
+        self._of_lab = False  # whether it returned a tensor of lab
         self.dtype = lab.float64
         places = np.linspace(lo, hi, PROBES)
         alone = self._each(places)
@@ -69,17 +88,17 @@ class Sampler:
 
     def __call__(self, x: np.ndarray) -> Rows:
         """Return f and its derivatives at x, nan where there is none; each of the shape of x, float64."""
-        return self.sample(x)[0]
+        return self.sample(x).rows
 
-    def sample(self, x: np.ndarray) -> tuple[Rows, list[str]]:
-        """Return f and its derivatives at x, and sentences about what is missing.
+    def sample(self, x: np.ndarray) -> Sampled:
+        """Return f and its derivatives at x, and what is missing.
 
         Raises
         ------
         ShapeMismatch
             If the function does not return one number for one number.
         InvalidArgumentError
-            If it raises at every point; the first of its own exceptions is the cause.
+            If it raises at every point, where the first of its own exceptions is the cause, or returns None everywhere.
         """
         if self.elementwise:
             try:
@@ -100,7 +119,9 @@ class Sampler:
     def _nested(self, point: Any, order: int) -> list[Any]:
         """Return f and its derivatives, from nested tapes."""
         if order == 0:
-            return [self.function(point)]
+            value = self.function(point)
+            self._of_lab = self._of_lab or lab.is_tensor(value)
+            return [value]
         with lab.GradientTape() as tape:
             tape.watch(point)
             rows = self._nested(point, order - 1)
@@ -139,7 +160,7 @@ class Sampler:
                 return False
         return True
 
-    def _tidy(self, x: np.ndarray, results: list[Any]) -> tuple[Rows, list[str]]:
+    def _tidy(self, x: np.ndarray, results: list[Any]) -> Sampled:
         """Put the results for every point into rows, and say what is missing."""
         errors = [(place, result) for place, result in zip(x, results, strict=True) if isinstance(result, Exception)]
         if errors and len(errors) == len(x):
@@ -152,12 +173,13 @@ class Sampler:
         columns = zip(*(nowhere if isinstance(result, Exception) else result for result in results), strict=True)
         return self._rows([list(column) for column in columns], x, errors)
 
-    def _whole(self, x: np.ndarray, rows: list[np.ndarray | None]) -> tuple[Rows, list[str]]:
+    def _whole(self, x: np.ndarray, rows: list[np.ndarray | None]) -> Sampled:
         """Put the result for all points at once into rows, and say what is missing."""
         return self._rows([[None] * len(x) if row is None else row for row in rows], x, [])
 
-    def _rows(self, columns: list[Any], x: np.ndarray, errors: list[tuple[Any, Exception]]) -> tuple[Rows, list[str]]:
+    def _rows(self, columns: list[Any], x: np.ndarray, errors: list[tuple[Any, Exception]]) -> Sampled:
         """Return rows with nan for what is missing, and sentences about that."""
+        raised = np.isin(x, [place for place, _ in errors])
         rows: Rows = []
         missing = [np.array([value is None for value in column]) for column in columns]
         for order, (column, gaps) in enumerate(zip(columns, missing, strict=True)):
@@ -165,13 +187,30 @@ class Sampler:
             if order > 1:  # a derivative that no longer depends on x has derivative 0
                 row[gaps & np.isfinite(rows[order - 1])] = 0.0
             rows.append(row)
+        nones = [gaps & ~raised for gaps in missing]
+        if nones[0].all() and len(x):
+            raise InvalidArgumentError(
+                f"{self.name} returned None at all {len(x)} points.\nTry ending it with a return: a function without"
+                " one returns None, whatever it computed or printed."
+            )
         undefined = np.isnan(rows[0])
         continued = int((undefined & np.isfinite(rows[1])).sum()) if self.order else 0
         for row in rows[1:]:
             row[undefined] = np.nan
-        unconnected = int(missing[1].sum()) - len(errors) if self.order else 0
-        notes = [*self._gaps(errors, len(x)), *self._paths(unconnected, len(x)), *self._continued(continued, len(x))]
-        return rows, notes
+        unconnected = int((nones[1] & ~nones[0]).sum()) if self.order else 0
+        notes = [
+            *self._gaps(errors, len(x)),
+            *self._returned_none(x, nones[0]),
+            *self._paths(unconnected, len(x)),
+            *self._continued(continued, len(x)),
+        ]
+        return Sampled(rows, notes, nones)
+
+    def _returned_none(self, x: np.ndarray, nones: np.ndarray) -> list[str]:
+        if not nones.any():
+            return []
+        where = f"{int(nones.sum())} of {len(x)} points, first at x = {short(float(x[nones][0]))}"
+        return [f"{self.name} returned None at {where}: does a branch end without a return?"]
 
     def _gaps(self, errors: Sequence[tuple[Any, Exception]], n: int) -> list[str]:
         if not errors:
@@ -186,6 +225,8 @@ class Sampler:
         where = "" if unconnected == n else f" at {unconnected} of {n} points"
         note = f"{self.name} does not depend on x through the tape{where} (its gradient is None): no derivative there."
         instead = " Try the functions of lab, such as lab.sin, instead of those of math or NumPy."
+        if self._of_lab:  # it is made of lab already: floor, round and sign pass no gradient on, a constant has no path
+            instead = " None of its ops passes a gradient on, as with floor or with a constant."
         return [note + (instead if unconnected == n else "")]
 
     def _continued(self, continued: int, n: int) -> list[str]:

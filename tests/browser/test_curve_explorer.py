@@ -149,7 +149,7 @@ def test_the_second_derivative_can_be_switched_on(page: Callable[..., View]) -> 
     press(view, "d")
     assert view.page.locator(".lab-curves .curve").count() == 3
     assert full(view, "value2") == pytest.approx(-math.sin(1.0), rel=1e-12)
-    view.page.get_by_label("second derivative").uncheck()
+    view.page.get_by_label("derivatives").select_option("1")
     assert view.page.locator(".lab-curves .curve").count() == 2
 
 
@@ -319,3 +319,28 @@ def test_keys_with_ctrl_and_shift_enter_belong_to_the_notebook_and_escape_gives_
     handle(view).focus()
     press(view, "Shift+Enter")
     view.page.wait_for_function("() => document.querySelectorAll('.jp-Notebook .jp-Cell').length === 2")
+
+
+def test_a_slider_and_zooming_out_ask_the_kernel(open_notebook: OpenNotebook) -> None:
+    source = "import autodiff_lab as lab\n\nlab.explore(lambda x, a: a * x * x, -1, 1, x=0.5, a=2.0)"
+    view = open_notebook([source])
+    assert full(view, "value0") == 0.5
+    view.page.locator(".lab-curves .sliders input").press("End")
+    view.page.wait_for_function("() => document.querySelector('.lab-curves .value0 dd').title === '1'")
+    assert full(view, "value1") == 4.0
+    handle(view).focus()
+    press(view, "-")
+    view.page.wait_for_function("() => [...document.querySelectorAll('.across')].some(t => t.textContent === '−2.0')")
+    assert full(view, "value0") == 1.0
+    press(view, "l", "t", "Shift+ArrowRight")
+    assert view.page.locator(".lab-curves .traced").count() == 2
+    press(view, "d", "d")
+    assert view.page.locator(".lab-curves .plot").count() == 1
+
+
+def test_order_zero_shows_f_alone(page: Callable[..., View]) -> None:
+    view = page(lab.sin, -5, 5, order=0)
+    assert view.page.locator(".lab-curves .curve").count() == 1
+    handle(view).focus()
+    press(view, "ArrowRight", "d")
+    assert view.page.locator(".lab-curves .curve").count() == 2

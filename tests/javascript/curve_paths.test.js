@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { frame, labelPlace } from "../../autodiff_lab/widgets/curve_explorer/layout.js";
+import { frame } from "../../autodiff_lab/widgets/curve_explorer/layout.js";
 import { curve, decimate, hit, runs, scale, through } from "../../autodiff_lab/widgets/curve_explorer/paths.js";
 import { after, decode, finerGrid, interpolate, nearest, within } from "../../autodiff_lab/widgets/curve_explorer/samples.js";
 
@@ -122,11 +122,4 @@ test("panels lie one under the other inside the picture, for every width", () =>
       assert.ok(panel.top + panel.height <= (panels[i + 1]?.top ?? height));
     }
   }
-});
-
-test("the number beside a point keeps inside its panel and off a steep tangent", () => {
-  const [panel] = frame(640, 1, 5).panels;
-  assert.equal(labelPlace({ x: panel.width - 5, y: 50, falling: false, panel }).anchor, "end");
-  assert.ok(labelPlace({ x: 10, y: 5, falling: true, panel }).y > 5);
-  assert.ok(labelPlace({ x: 10, y: panel.height - 2, falling: false, panel }).y < panel.height);
 });

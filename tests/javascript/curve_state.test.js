@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { keyAction } from "../../autodiff_lab/widgets/curve_explorer/controls.js";
-import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "../../autodiff_lab/widgets/curve_explorer/sentences.js";
+import { averageRate, pointSentence, secantSentence, statusSentence, tableRows, valueWord } from "../../autodiff_lab/widgets/curve_explorer/sentences.js";
+import { logHeights } from "../../autodiff_lab/widgets/plotting/view.js";
 import { State } from "../../autodiff_lab/widgets/curve_explorer/state.js";
 
 /** @param {Partial<import("../../autodiff_lab/widgets/curve_explorer/state.js").Facts>} [changed] */
@@ -141,4 +142,67 @@ test("the table shows evenly chosen samples of the view", () => {
   const rows = tableRows(state.samples, state.view, 21);
   assert.equal(rows.length, 21);
   assert.deepEqual(rows[0].slice(1), ["−8", "12", "−12"]);
+});
+
+test("zooming out of the whole curve asks the kernel for a wider one, and whole asks for the first one", () => {
+  const state = cubic({ live: true });
+  state.zoom(0.5);
+  assert.deepEqual(state.wanted, { lo: -4, hi: 4 });
+  state.zoom(0.5);
+  assert.deepEqual(state.wanted, { lo: -8, hi: 8 });
+  state.wanted = null;
+  state.rebase({ ...state.facts, lo: -4, hi: 4 }, new DataView(bytes(-4, 4, 401).buffer));
+  assert.deepEqual([state.view.lo, state.view.hi, state.point.x], [-4, 4, 1]);
+  state.reset();
+  assert.deepEqual(state.wanted, { lo: -2, hi: 2 });
+  const alone = cubic();
+  alone.zoom(0.5);
+  assert.equal(alone.wanted, null);
+});
+
+test("heights hold the point, whatever the poles around it", () => {
+  const state = cubic();
+  state.full = state.full.map(() => ({ lo: -1, hi: 1 }));
+  state.place("point", 2);
+  state.ranges.forEach(({ lo, hi }, row) => assert.ok(lo <= state.point.values[row] && state.point.values[row] < hi));
+});
+
+test("a logarithmic axis shows sizes, a decade at least", () => {
+  const state = cubic();
+  keyAction(state, { key: "l", shiftKey: false }, "point")?.();
+  const [{ lo, hi }] = state.ranges;
+  assert.ok(lo > 0 && hi >= 8 && hi < 20);
+  assert.deepEqual(logHeights([0, NaN]), { lo: 0.1, hi: 10 });
+  assert.ok(logHeights([2, -2]).hi >= 20);
+});
+
+test("a trace keeps where the point has been, once", () => {
+  const state = cubic();
+  const press = (/** @type {string} */ key) => keyAction(state, { key, shiftKey: false }, "point")?.();
+  press("t");
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft"]) press(key);
+  assert.deepEqual(state.trace.map(({ x }) => x.toFixed(2)), ["1.00", "1.01", "1.02"]);
+  press("t");
+  assert.deepEqual(state.trace, []);
+});
+
+test("D shows one derivative more, and after the last f alone", () => {
+  const state = cubic();
+  const orders = [0, 1, 2].map(() => {
+    keyAction(state, { key: "d", shiftKey: false }, "point")?.();
+    return state.order;
+  });
+  assert.deepEqual(orders, [2, 0, 1]);
+});
+
+test("None is said apart from nan", () => {
+  /** @type {[number, number][][]} */
+  const nones = [[[-1, 0]], [[-1, 3]]];
+  const words = { name: "f", names: ["f(x)", "f′(x)"], variable: "x", nones };
+  const at = (/** @type {number} */ x, /** @type {number} */ value) => ({ x, values: [value, NaN], interpolated: false });
+  assert.match(pointSentence(words, at(-0.5, NaN), 0.1, undefined), /f returned None/);
+  assert.match(pointSentence(words, at(5, NaN), 0.1, undefined), /is undefined/);
+  assert.match(pointSentence(words, at(2, 1), 0.1, undefined), /its gradient is None/);
+  assert.equal(valueWord(words, 0, at(-0.5, NaN)), "None");
+  assert.equal(valueWord(words, 0, at(5, NaN)), "nan");
 });

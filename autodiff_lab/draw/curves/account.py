@@ -28,13 +28,14 @@ def account(curves: Curves, at: float | None = None) -> str:
       at x = 0.5: f(x) = 0.25, f′(x) = 1
     """
     n, lo, hi = len(curves.x), short(float(curves.x[0])), short(float(curves.x[-1]))
-    lines = [f"{curves.names[0]} and its derivatives for {curves.variable} from {lo} to {hi}, {n} samples"]
+    what = f"{curves.names[0]} and its derivatives" if len(curves.rows) > 1 else curves.names[0]
+    lines = [f"{what} for {curves.variable} from {lo} to {hi}, {n} samples"]
     lines += [f"  {name}: {_range(row)}" for name, row in zip(curves.names, curves.rows, strict=True)]
     lines += [f"  {described(mark, curves.variable)}" for mark in curves.marks]
     lines += [f"  note: {note}" for note in curves.notes]
     if at is not None:
         index = curves.nearest(at)
-        values = (f"{name} = {short(float(row[index]))}" for name, row in zip(curves.names, curves.rows, strict=True))
+        values = (f"{name} = {curves.word(row, index)}" for row, name in enumerate(curves.names))
         lines.append(f"  at {curves.variable} = {short(float(curves.x[index]), 6)}: {', '.join(values)}")
     return "\n".join(lines)
 

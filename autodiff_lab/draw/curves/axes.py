@@ -60,6 +60,21 @@ def tick_text(value: float, step: float) -> str:
     return short(value, minus="−") if size >= 1e5 or size < 1e-4 else place(value, step)
 
 
+def holding(up: tuple[float, float], value: float) -> tuple[float, float]:
+    """Return a range of heights, widened if needed so that a value is well inside.
+
+    Examples
+    --------
+    >>> holding((0.0, 1.0), 0.5), holding((0.0, 1.0), 9.0)
+    ((0.0, 1.0), (0.0, 9.72))
+    """
+    low, high = up
+    if not math.isfinite(value) or low <= value <= high:
+        return up
+    margin = 0.08 * (max(high, value) - min(low, value))
+    return min(low, value - margin), max(high, value + margin)
+
+
 def heights(values: np.ndarray, zero: bool = False, clip: bool = False) -> tuple[float, float]:
     """Return the range of heights that shows these values, with a margin.
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from autodiff_lab.recording.numbers import short
+
 PRIMES = ("", "′", "″", "‴", "⁽⁴⁾")
 
 Limits = tuple[float | None, float | None]
@@ -56,6 +58,8 @@ class Curves:
         From left to right.
     notes : tuple of str
         Sentences for the reader, about gaps and about how the samples were made.
+    nones : tuple of tuple of pairs
+        For each row the intervals of x in which the program returned None.
     narrowest : float
         The narrowest part of the axis, in units of x, on which differences are still meaningful.
 
@@ -75,6 +79,7 @@ class Curves:
     notes: tuple[str, ...] = ()
     narrowest: float = 0.0
     title: str = field(default="")
+    nones: tuple[tuple[tuple[float, float], ...], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,6 +90,20 @@ class Curves:
     def clip(self) -> bool:
         """Whether a few extreme values may leave the picture rather than flatten all others: true near poles."""
         return any(mark.kind == "pole" for mark in self.marks) or any(bool(np.isinf(row).any()) for row in self.rows)
+
+    def word(self, row: int, index: int) -> str:
+        """Return the value of a sample as text: None where the program returned None, nan where it computed nan.
+
+        Examples
+        --------
+        >>> x = np.array([0.0, 1.0])
+        >>> gap = Curves(x, (np.array([np.nan, np.nan]),), nones=(((1.0, 1.0),),))
+        >>> gap.word(0, 0), gap.word(0, 1)
+        ('nan', 'None')
+        """
+        x = float(self.x[index])
+        spans = self.nones[row] if row < len(self.nones) else ()
+        return "None" if any(lo <= x <= hi for lo, hi in spans) else short(float(self.rows[row][index]))
 
     def nearest(self, x: float) -> int:
         """Index of the sample nearest to x."""

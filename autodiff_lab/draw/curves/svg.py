@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autodiff_lab.draw.curves.account import account
-from autodiff_lab.draw.curves.axes import heights, tick_text, ticks
+from autodiff_lab.draw.curves.axes import heights, holding, tick_text, ticks
 from autodiff_lab.draw.curves.model import Curves, Mark
 from autodiff_lab.draw.markup import picture, written
 from autodiff_lab.recording.numbers import short
@@ -92,16 +92,16 @@ def svg(curves: Curves, at: float | None = None, order: int = 1, width: float = 
     >>> svg(Curves(x, (x**2, 2 * x)), at=0.5)[:4]
     '<svg'
     """
-    panels = list(_panels(curves, order, width))
-    height = panels[-1].top + panels[-1].height + BOTTOM
     index = None if at is None else curves.nearest(at)
+    panels = list(_panels(curves, order, width, index))
+    height = panels[-1].top + panels[-1].height + BOTTOM
     parts = [_panel(panel, curves, index, last=panel is panels[-1]) for panel in panels]
     title = curves.title or f"{curves.names[0]} and its derivative"
     inside = parts if index is None else [_tie(panels, curves, index), *parts]
     return picture("lab-static", _STYLE, title, account(curves, at), width, height, inside, theme)
 
 
-def _panels(curves: Curves, order: int, width: float) -> Iterator[_Panel]:
+def _panels(curves: Curves, order: int, width: float, index: int | None) -> Iterator[_Panel]:
     top = TOP
     right = max(84.0, 22.0 + 8.0 * max(map(len, curves.names)))
     across = (float(curves.x[0]), float(curves.x[-1]))
@@ -110,6 +110,8 @@ def _panels(curves: Curves, order: int, width: float) -> Iterator[_Panel]:
     for row in range(count):
         height = tall[min(row, len(tall) - 1)]
         up = heights(curves.rows[row], zero=row > 0, clip=curves.clip)
+        if index is not None:
+            up = holding(up, float(curves.rows[row][index]))
         yield _Panel(row, top, width - LEFT - right, height, across, up)
         top += height + GAP
 
@@ -186,7 +188,8 @@ def _circle(panel: _Panel, mark: Mark, value: float) -> str:
 
 def _at(panel: _Panel, curves: Curves, index: int) -> list[str]:
     """Return the point with its number, and on f the tangent."""
-    value, slope = float(curves.rows[panel.row][index]), float(curves.rows[1][index])
+    value = float(curves.rows[panel.row][index])
+    slope = float(curves.rows[1][index]) if len(curves.rows) > 1 else math.nan
     if not math.isfinite(value):
         return []
     x = float(curves.x[index])
@@ -195,7 +198,7 @@ def _at(panel: _Panel, curves: Curves, index: int) -> list[str]:
         lo, hi = panel.across
         ends = (lo, value + slope * (lo - x), hi, value + slope * (hi - x))
         parts.insert(0, _line("lab-tangent", *(place for pair in _screen(panel, ends) for place in pair)))
-    text = f"slope {short(slope, minus='−')}" if panel.row == 0 else short(value, minus="−")
+    text = f"slope {short(slope, minus='−')}" if panel.row == 0 and math.isfinite(slope) else short(value, minus="−")
     left = panel.x(x) > panel.width - 120
     rising = (slope if panel.row == 0 else 1.0) > 0
     drop = 24 if rising != left else -14

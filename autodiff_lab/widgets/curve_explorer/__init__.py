@@ -6,7 +6,7 @@ zooming in it asks `sample`, a callable passed by the widget's creator, for fine
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ MOST_SAMPLES = 20_000
 """How many samples one request from the page may ask for."""
 
 Sample = Callable[[np.ndarray], Sequence[np.ndarray]]
+Remade = Callable[[float, float, dict[str, float]], tuple[Curves, Sample]]
 
 
 def packed(x: np.ndarray, rows: Sequence[np.ndarray]) -> bytes:
@@ -63,6 +64,7 @@ def facts(curves: Curves, live: bool) -> dict[str, Any]:
         "hi": float(curves.x[-1]),
         "narrowest": curves.narrowest or float(curves.x[-1] - curves.x[0]) * 1e-6,
         "clip": curves.clip,
+        "nones": [[list(span) for span in spans] for spans in curves.nones],
         "live": live,
     }
 
@@ -91,6 +93,10 @@ class CurveExplorer(LabWidget):
         How many derivatives are shown.
     secant : bool
         Whether the secant is shown.
+    parameters : mapping, optional
+        For each parameter of the function the ends of its slider and where it starts.
+    remade : callable, optional
+        Takes the ends of an interval and values of the parameters, and returns curves and `sample` for these.
 
     Attributes
     ----------
@@ -100,6 +106,8 @@ class CurveExplorer(LabWidget):
         How many derivatives are shown now.
     secant : bool
         Whether the secant is shown now.
+    parameters : dict of str to list of float
+        For each parameter of the function the ends of its slider and its value now.
 
     Examples
     --------
@@ -115,8 +123,9 @@ class CurveExplorer(LabWidget):
     samples = traitlets.Bytes(b"").tag(sync=True)
     x = traitlets.Float(0.0).tag(sync=True)
     other = traitlets.Float(0.0).tag(sync=True)
-    order = traitlets.Int(1, min=0, max=2).tag(sync=True)
+    order = traitlets.Int(1, min=0, max=4).tag(sync=True)
     secant = traitlets.Bool(False).tag(sync=True)
+    parameters = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -127,9 +136,12 @@ class CurveExplorer(LabWidget):
         other: float | None = None,
         order: int = 1,
         secant: bool = False,
+        parameters: Mapping[str, Sequence[float]] | None = None,
+        remade: Remade | None = None,
     ) -> None:
         self.curves = curves
         self._sample = sample
+        self._remade = remade
         super().__init__(
             facts=facts(curves, live=sample is not None),
             samples=packed(curves.x, curves.rows),
@@ -137,6 +149,7 @@ class CurveExplorer(LabWidget):
             other=_defined_near(curves, 0.75) if other is None else other,
             order=order,
             secant=secant,
+            parameters={name: list(slider) for name, slider in (parameters or {}).items()},
         )
         self.on_msg(self._answer)
 
@@ -177,15 +190,18 @@ class CurveExplorer(LabWidget):
         >>> CurveExplorer(Curves(x, (x**2, 2 * x))).to_html(folder / "square.html").name
         'square.html'
         """
-        state = {"x": self.x, "other": self.other, "order": self.order, "secant": self.secant}
+        state = {name: getattr(self, name) for name in ("x", "other", "order", "secant", "parameters")}
         text = page(facts(self.curves, live=False), self.samples, state, _SCRIPT, _STYLE)
         file = Path(path)
         file.write_text(text, encoding="utf-8")
         return file
 
     def _answer(self, _: Any, content: Any, __: Any) -> None:
-        """Answer a request for finer samples; an invalid or failing one gets an error message on the same channel."""
-        if not isinstance(content, dict) or content.get("kind") != "sample":
+        """Answer a request for samples; an invalid or failing one gets an error message on the same channel."""
+        if not isinstance(content, dict) or content.get("kind") not in ("sample", "remake"):
+            return
+        if content["kind"] == "remake":
+            self._remake(content)
             return
         reply = {"kind": "samples", "id": content.get("id")}
         try:
@@ -197,6 +213,31 @@ class CurveExplorer(LabWidget):
             self.send({**reply, "error": f"{type(error).__name__}: {error}"})
         else:
             self.send(reply, buffers=[packed(x, rows)])
+
+    def _remake(self, content: dict[str, Any]) -> None:
+        """Sample another interval, or with other values of the parameters; if that fails, what is shown stays."""
+        reply = {"kind": "remade", "id": content.get("id")}
+        try:
+            if self._remade is None:
+                raise ValueError("there is no function to sample")
+            lo: Any = content.get("lo")
+            hi: Any = content.get("hi")
+            given: Any = content.get("values")
+            if not isinstance(given, dict) or set(given) != set(self.parameters):
+                raise ValueError("the page named other parameters than the function has")
+            if not all(isinstance(value, int | float) and np.isfinite(value) for value in (lo, hi, *given.values())):
+                raise ValueError("the page requested samples without a valid interval")
+            curves, sample = self._remade(float(lo), float(hi), {name: float(value) for name, value in given.items()})
+        except Exception as error:  # noqa: BLE001 - f is the user's own; whatever it raises belongs on the page
+            self.send({**reply, "error": f"{type(error).__name__}: {str(error).splitlines()[0]}"})
+            return
+        self.curves, self._sample = curves, sample
+        sliders = {name: [*self.parameters[name][:2], float(value)] for name, value in given.items()}
+        with self.hold_sync():
+            self.parameters = sliders
+            self.facts = facts(curves, live=True)
+            self.samples = packed(curves.x, curves.rows)
+        self.send(reply)
 
     def _grid(self, lo: Any, hi: Any, n: Any) -> np.ndarray:
         if not all(isinstance(end, int | float) and np.isfinite(end) for end in (lo, hi)) or not lo < hi:

@@ -4,7 +4,7 @@ import { makeHint } from "../host.js";
 import { addButton, addCheckbox, make } from "../plotting/elements.js";
 import { short } from "../numbers.js";
 import { place } from "../plotting/numbers.js";
-import { averageRate, pointSentence, secantSentence, statusSentence, tableRows } from "./sentences.js";
+import { averageRate, isNone, pointSentence, secantSentence, statusSentence, tableRows, valueWord } from "./sentences.js";
 import { magnification } from "../plotting/view.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -16,8 +16,11 @@ const KEYS = [
   ["+ − 0", "zoom in, zoom out, whole curve"],
   ["PgUp PgDn", "look left, right"],
   ["S", "secant"],
-  ["D", "second derivative"],
+  ["D", "more derivatives, or none"],
   ["F", "fit heights"],
+  ["L", "heights on a logarithmic axis"],
+  ["T", "trace the slope instead of showing it"],
+  ["Esc", "back to the notebook"],
 ];
 const TABLE_ROWS = 21;
 
@@ -28,7 +31,7 @@ const button = (parent, text, label, act, { change, stop }) => addButton(parent,
 const checkbox = (parent, text, act, { change, stop }) => addCheckbox(parent, text, on => change(() => act(on)), stop);
 
 /**
- * The head: what is shown, and three switches.
+ * The head: what is shown, and the switches.
  * @param {Element} root
  * @param {State} state
  * @param {Hands} hands
@@ -38,12 +41,18 @@ export function makeHead(root, state, hands) {
   make(head, "span", "title", state.facts.title);
   head.append(makeHint("← →"));
   const switches = make(head, "span", "switches");
-  const second = checkbox(switches, "second derivative", on => (state.order = on ? 2 : 1), hands);
+  const choice = make(switches, "label", "", "derivatives");
+  const orders = make(choice, "select");
+  state.facts.names.forEach((_, order) => (make(orders, "option", "", String(order)).value = String(order)));
+  orders.addEventListener("change", () => hands.change(() => (state.order = Number(orders.value))), { signal: hands.stop });
   const secant = checkbox(switches, "secant", on => (state.secant = on), hands);
   const fit = checkbox(switches, "fit heights", on => (state.fit = on), hands);
-  second.disabled = state.facts.names.length < 3;
+  const log = checkbox(switches, "log heights", on => (state.log = on), hands);
+  const trace = checkbox(switches, "trace", on => state.setTraced(on), hands);
   return () => {
-    second.checked = state.order > 1;
+    orders.value = String(state.order);
+    log.checked = state.log;
+    trace.checked = state.traced;
     secant.checked = state.secant;
     fit.checked = state.fit;
   };
@@ -74,13 +83,37 @@ export function makeReadout(root, state) {
     };
     say(x, place(point.x, state.grain), point.x);
     values.forEach((value, row) => {
-      say(value, `${point.interpolated ? "≈ " : ""}${short(point.values[row])}`, point.values[row]);
+      say(value, `${point.interpolated ? "≈ " : ""}${valueWord(state.facts, row, point)}`, point.values[row]);
+      if (Number.isNaN(point.values[row]) && isNone(state.facts, row, point.x)) value.title = "None";
       if (value.parentElement) value.parentElement.hidden = row > state.order;
     });
     const average = averageRate(point, other);
     say(rate, Number.isNaN(average) ? "0/0" : short(average), average);
     if (rate.parentElement) rate.parentElement.hidden = !state.secant;
   };
+}
+
+/**
+ * A slider for each parameter of the function; without a kernel they say where they stand and cannot be moved.
+ * @param {Element} root
+ * @param {{ get: (name: "parameters") => Record<string, [number, number, number]> }} model
+ * @param {State} state
+ * @param {(values: Record<string, number>) => void} act
+ * @param {AbortSignal} signal
+ */
+export function makeSliders(root, model, state, act, signal) {
+  const row = make(root, "div", "sliders");
+  for (const [name, [lo, hi, value]] of Object.entries(model.get("parameters"))) {
+    const label = make(row, "label", "", name);
+    const bar = make(label, "input");
+    Object.assign(bar, { type: "range", min: String(lo), max: String(hi), step: String((hi - lo) / 200), disabled: !state.facts.live });
+    bar.value = String(value);
+    const shown = make(label, "output", "", short(value));
+    bar.addEventListener("input", () => {
+      shown.textContent = short(Number(bar.value));
+      act({ [name]: Number(bar.value) });
+    }, { signal });
+  }
 }
 
 /**
@@ -115,7 +148,9 @@ export function makeFoot(root, state, hands) {
     status.textContent = statusSentence({
       count, magnified, interpolated: samples.interpolated, waiting, problem: samples.interpolated ? problem : "",
     });
-    for (const element of [shrink, all, left, right]) element.disabled = magnified <= 1;
+    for (const element of [left, right]) element.disabled = magnified <= 1;
+    shrink.disabled = magnified <= 1 && !state.facts.live;
+    all.disabled = magnified <= 1 && state.facts.lo === state.home.lo && state.facts.hi === state.home.hi;
     table();
   };
 }
@@ -175,7 +210,9 @@ export function keyAction(state, { key, shiftKey }, handle) {
     PageUp: () => state.pan(-0.25),
     PageDown: () => state.pan(0.25),
     s: () => (state.secant = !state.secant),
-    d: () => (state.order = state.order > 1 ? 1 : Math.min(2, state.facts.names.length - 1)),
+    d: () => (state.order = (state.order + 1) % state.facts.names.length),
+    l: () => (state.log = !state.log),
+    t: () => state.setTraced(!state.traced),
     f: () => (state.fit = !state.fit),
   };
   return actions[key.length === 1 ? key.toLowerCase() : key] ?? null;

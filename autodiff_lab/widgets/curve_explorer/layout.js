@@ -1,4 +1,4 @@
-// Where things are on the screen: panels of the picture, their axes, and the sides on which labels have room.  Pure.
+// Where things are on the screen: panels of the picture and their axes.  Pure.
 
 /**
  * A panel is one plot; `row` says which derivative it shows.
@@ -35,17 +35,4 @@ export function frame(width, order, letters) {
     top += height + GAP;
   }
   return { width, height: top - GAP + BOTTOM, panels, namesInside };
-}
-
-/**
- * Where the number beside a point goes: away from the tangent, and inside the panel.
- * @param {{ x: number, y: number, falling: boolean, panel: Panel }} point x and y in the panel's pixels
- * @returns {{ x: number, y: number, anchor: "start" | "end" }}
- */
-export function labelPlace({ x, y, falling, panel }) {
-  const onRight = x < panel.width - 110;
-  const below = onRight !== falling; // a rising line leaves room below on its right, above on its left
-  const lower = y + 24 > panel.height - 4 ? false : below;
-  const upper = y - 14 < 12 ? true : lower;
-  return { x: x + (onRight ? 14 : -14), y: y + (upper ? 24 : -14), anchor: onRight ? "start" : "end" };
 }

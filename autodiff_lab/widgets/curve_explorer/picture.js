@@ -1,12 +1,13 @@
 // The picture: SVG elements made once and moved afterwards, panels of f and its derivatives over one x axis.
 
+import { axisTicks } from "../plotting/axes.js";
 import { add, detached } from "../plotting/elements.js";
 import { short } from "../numbers.js";
 import { placeInText, tickText, ticks } from "../plotting/numbers.js";
-import { frame, labelPlace } from "./layout.js";
+import { placeLabel } from "../plotting/labels.js";
+import { frame } from "./layout.js";
 import { breaksRow, curve, scale, through } from "./paths.js";
-import { nearest } from "./samples.js";
-import { averageRate, pointSentence } from "./sentences.js";
+import { averageRate, pointSentence, valueWord } from "./sentences.js";
 
 /** @typedef {import("./layout.js").Panel} Panel */
 /** @typedef {import("./samples.js").Reading} Reading */
@@ -18,7 +19,7 @@ import { averageRate, pointSentence } from "./sentences.js";
  * @typedef {{
  *   words: import("./sentences.js").Words, samples: import("./samples.js").Samples, marks: Mark[],
  *   view: { lo: number, hi: number }, ranges: Range[], order: number, point: Reading, other: Reading, secant: boolean,
- *   grain: number, domain: { lo: number, hi: number }, markHere: Mark | undefined,
+ *   grain: number, domain: { lo: number, hi: number }, markHere: Mark | undefined, log: boolean, trace: Reading[] | null,
  * }} Scene
  *
  * @typedef {Panel & { toX: (x: number) => number, toY: (y: number) => number, range: Range, namesInside: boolean }} Plot
@@ -38,9 +39,16 @@ export function plan(scene, width) {
     namesInside,
     range: scene.ranges[panel.row],
     toX: scale(scene.view.lo, scene.view.hi, 0, panel.width),
-    toY: scale(scene.ranges[panel.row].lo, scene.ranges[panel.row].hi, panel.height, 0),
+    toY: heightScale(scene.ranges[panel.row], panel.height, scene.log),
   }));
   return { width, height, plots };
+}
+
+/** Where a height is drawn; on a logarithmic axis its size is. @param {Range} range @param {number} height @param {boolean} log */
+function heightScale({ lo, hi }, height, log) {
+  if (!log) return scale(lo, hi, height, 0);
+  const exponent = scale(Math.log10(lo), Math.log10(hi), height, 0);
+  return (/** @type {number} */ value) => (value === 0 ? height + 1e4 : exponent(Math.log10(Math.abs(value))));
 }
 
 /**
@@ -73,14 +81,14 @@ function drawPlot(parent, plot, scene, last) {
   // A nested svg cuts off what leaves the panel, with no clip path and so with no id.
   const inside = add(group, "svg", { width: plot.width, height: plot.height, overflow: "hidden" });
   const d = curve(scene.samples, plot.row, scene.marks, plot.toX, plot.toY);
-  add(inside, "path", { class: `curve order${plot.row}`, d });
+  if (!(scene.trace && plot.row > 0)) add(inside, "path", { class: `curve order${plot.row}`, d });
   for (const mark of scene.marks) drawMark(inside, plot, mark, scene);
   const end = curveEnd(plot, scene);
   /** @type {Record<string, string | number>} */
   const where = plot.namesInside
     ? { x: plot.width - 4, y: end.y < plot.height / 2 ? plot.height - 10 : 16, "text-anchor": "end" }
     : { x: end.x + 14, y: end.y + 4 };
-  add(group, "text", { class: `name order${plot.row}`, ...where }, scene.words.names[plot.row]);
+  add(group, "text", { class: `name order${plot.row}`, ...where }, scene.log ? `|${scene.words.names[plot.row]}|` : scene.words.names[plot.row]);
 }
 
 /**
@@ -92,16 +100,19 @@ function drawPlot(parent, plot, scene, last) {
 function drawAxes(group, plot, scene, last) {
   const { width, height, range } = plot;
   const across = ticks(scene.view.lo, scene.view.hi, Math.max(3, width / 110));
-  const up = ticks(range.lo, range.hi, Math.max(3, height / 45));
+  const rounded = ticks(range.lo, range.hi, Math.max(3, height / 45));
+  const up = scene.log
+    ? axisTicks({ ...range, log: true }, Math.max(3, height / 45))
+    : rounded.values.map(value => ({ value, text: tickText(value, rounded.step) }));
   for (const value of across.values) {
     const x = plot.toX(value);
     add(group, "line", { class: "grid", x1: x, x2: x, y1: 0, y2: height });
     if (last) add(group, "text", { class: "tick across", x, y: height + 18 }, tickText(value, across.step));
   }
-  for (const value of up.values) {
+  for (const { value, text } of up) {
     const y = plot.toY(value);
     add(group, "line", { class: value === 0 ? "zero" : "grid", x1: 0, x2: width, y1: y, y2: y });
-    add(group, "text", { class: "tick up", x: -8, y: y + 4 }, tickText(value, up.step));
+    add(group, "text", { class: "tick up", x: -8, y: y + 4 }, text);
   }
   add(group, "line", { class: "axis", x1: 0, x2: 0, y1: 0, y2: height });
   if (!last) return;
@@ -158,7 +169,8 @@ export function drawPoint(layer, scene, plots, handles) {
     add(layer, "svg", { x: plot.left, y: plot.top, width: plot.width, height: plot.height, overflow: "hidden" }),
   );
   drawTie(layer, scene, plots);
-  drawLine(inside[0], upper, "tangent", scene.point, slope);
+  if (slope !== undefined) drawLine(inside[0], upper, "tangent", scene.point, slope, scene.log);
+  for (const [k, plot] of plots.entries()) if (scene.trace && k > 0) drawTrace(inside[k], plot, scene.trace);
   if (lower) drawHeight(inside[1], lower, scene.point);
   if (scene.secant) drawSecant(inside, plots, scene);
   // Dots and numbers may reach over the edge of a panel, lines may not.
@@ -170,7 +182,11 @@ export function drawPoint(layer, scene, plots, handles) {
 }
 
 /** @param {Element} parent @param {Plot} plot @param {string} name @param {Reading} at @param {number} slope */
-function drawLine(parent, plot, name, at, slope) {
+function drawLine(parent, plot, name, at, slope, log = false) {
+  if (log) {
+    drawBent(parent, plot, name, at, slope);
+    return;
+  }
   const margin = (plot.range.hi - plot.range.lo) * 0.02;
   const box = {
     left: at.x + (0 - plot.toX(at.x)) / (plot.toX(at.x + 1) - plot.toX(at.x)),
@@ -183,6 +199,26 @@ function drawLine(parent, plot, name, at, slope) {
   const [[x1, y1], [x2, y2]] = ends;
   const where = { x1: plot.toX(x1), y1: plot.toY(y1), x2: plot.toX(x2), y2: plot.toY(y2) };
   add(parent, "line", { class: name, ...where });
+}
+
+/** A straight line where heights are logarithmic, and it is none. @param {Element} parent @param {Plot} plot @param {string} name @param {Reading} at @param {number} slope */
+function drawBent(parent, plot, name, at, slope) {
+  const unit = plot.toX(at.x + 1) - plot.toX(at.x);
+  const spots = Array.from({ length: 101 }, (_, i) => {
+    const x = at.x + ((i / 100) * plot.width - plot.toX(at.x)) / unit;
+    const y = at.values[0] + slope * (x - at.x);
+    return y * at.values[0] > 0 ? `${((i / 100) * plot.width).toFixed(1)},${plot.toY(y).toFixed(1)}` : "";
+  });
+  const runs = spots.join(" ").split(/ {2,}/).map(run => run.trim()).filter(Boolean);
+  add(parent, "path", { class: name, fill: "none", d: runs.map(run => `M${run.replaceAll(" ", "L")}`).join("") });
+}
+
+/** The heights that the point has been to. @param {Element} parent @param {Plot} plot @param {Reading[]} trace */
+function drawTrace(parent, plot, trace) {
+  for (const { x, values } of trace) {
+    if (!Number.isFinite(values[plot.row])) continue;
+    add(parent, "circle", { class: `traced dot order${plot.row}`, cx: plot.toX(x), cy: plot.toY(values[plot.row]), r: 2.5 });
+  }
 }
 
 /** @param {Element} layer @param {Scene} scene @param {Plot[]} plots */
@@ -199,14 +235,14 @@ function drawTie(layer, scene, plots) {
 function drawHeight(parent, plot, point) {
   if (!Number.isFinite(point.values[1])) return;
   const x = plot.toX(point.x);
-  add(parent, "line", { class: "height", x1: x, x2: x, y1: plot.toY(0), y2: plot.toY(point.values[1]) });
+  add(parent, "line", { class: "height", x1: x, x2: x, y1: Math.min(plot.toY(0), plot.height), y2: plot.toY(point.values[1]) });
 }
 
 /** @param {Element[]} inside @param {Plot[]} plots @param {Scene} scene */
 function drawSecant(inside, plots, scene) {
   const rate = averageRate(scene.point, scene.other);
   if (!Number.isFinite(rate)) return;
-  drawLine(inside[0], plots[0], "secant", scene.point, rate);
+  drawLine(inside[0], plots[0], "secant", scene.point, rate, scene.log);
   if (!plots[1]) return;
   const y = plots[1].toY(rate);
   const [x1, x2] = [plots[1].toX(scene.point.x), plots[1].toX(scene.other.x)];
@@ -221,7 +257,8 @@ function drawSecant(inside, plots, scene) {
  * @param {number} y
  */
 function shows(plot, scene, x, y) {
-  return x >= scene.view.lo && x <= scene.view.hi && y >= plot.range.lo && y <= plot.range.hi;
+  const height = scene.log ? Math.abs(y) : y;
+  return x >= scene.view.lo && x <= scene.view.hi && height >= plot.range.lo && height <= plot.range.hi;
 }
 
 /** @param {Element} parent @param {Plot} plot @param {Scene} scene */
@@ -231,16 +268,31 @@ function drawValue(parent, plot, scene) {
   const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
   add(parent, "circle", { class: "halo", cx: x, cy: y, r: 7 });
   add(parent, "circle", { class: `dot order${plot.row}`, cx: x, cy: y, r: 4 });
-  const label = labelPlace({ x, y, falling: falls(scene, plot.row), panel: plot });
-  add(parent, "text", { class: "number", x: label.x, y: label.y, "text-anchor": label.anchor }, short(value));
+  const label = placeLabel([x, y], short(value), { lines: linesNear(plot, scene, x), boxes: [], width: plot.width, height: plot.height });
+  add(parent, "text", { class: "number", x: label.x, y: label.y, "text-anchor": label.anchor }, valueWord(scene.words, plot.row, scene.point));
 }
 
-/** Whether the curve falls at the point, so that its number can stand on the free side. @param {Scene} scene @param {number} row */
-function falls({ samples, point }, row) {
-  const slope = point.values[row + 1];
-  if (slope !== undefined) return slope < 0;
-  const [i, last] = [nearest(samples.x, point.x), samples.x.length - 1];
-  return samples.rows[row][Math.min(i + 1, last)] < samples.rows[row][Math.max(i - 1, 0)];
+/** Lines that a label near x keeps away from: the curve, the tangent, the tie and the axis. @param {Plot} plot @param {Scene} scene @param {number} x in pixels @returns {[number, number][][]} */
+function linesNear(plot, scene, x) {
+  const reach = 180;
+  /** @type {[number, number][]} */
+  const line = [];
+  scene.samples.x.forEach((at, i) => {
+    const px = plot.toX(at);
+    const py = plot.toY(scene.samples.rows[plot.row][i]);
+    if (Math.abs(px - x) < reach && Number.isFinite(py)) line.push([px, Math.min(Math.max(py, -500), plot.height + 500)]);
+  });
+  const { point } = scene;
+  const zero = plot.toY(0);
+  /** @type {[number, number][][]} */
+  const lines = [line, [[x, 0], [x, plot.height]], [[x - reach, zero], [x + reach, zero]]];
+  if (plot.row === 0 && !scene.log && Number.isFinite(point.values[1])) {
+    const rise = (plot.toY(point.values[0] + point.values[1]) - plot.toY(point.values[0])) / (plot.toX(point.x + 1) - plot.toX(point.x));
+    const y = plot.toY(point.values[0]);
+    const far = Math.min(reach, 400 / Math.max(Math.abs(rise), 1e-9));
+    lines.push([[x - far, y - rise * far], [x + far, y + rise * far]]);
+  }
+  return lines;
 }
 
 /** @param {Element} parent @param {Plot} plot @param {Scene} scene */
@@ -248,8 +300,8 @@ function drawSlopeLabel(parent, plot, scene) {
   const [value, slope] = scene.point.values;
   if (!shows(plot, scene, scene.point.x, value) || !Number.isFinite(slope)) return;
   const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
-  const label = labelPlace({ x, y, falling: slope < 0, panel: plot });
-  const text = `slope ${short(slope)}`;
+  const text = `slope ${valueWord(scene.words, 1, scene.point)}`;
+  const label = placeLabel([x, y], text, { lines: linesNear(plot, scene, x), boxes: [], width: plot.width, height: plot.height });
   add(parent, "text", { class: "number slope", x: label.x, y: label.y, "text-anchor": label.anchor }, text);
 }
 

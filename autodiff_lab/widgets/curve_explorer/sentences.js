@@ -5,7 +5,14 @@ import { place, placeInText } from "../plotting/numbers.js";
 
 /** @typedef {import("./samples.js").Reading} Reading */
 /** @typedef {import("./samples.js").Mark} Mark */
-/** @typedef {{ name: string, names: string[], variable: string }} Words */
+/** @typedef {{ name: string, names: string[], variable: string, nones?: [number, number][][] }} Words */
+
+/** Whether the program returned None there, which is not nan. @param {Words} words @param {number} row @param {number} x */
+export const isNone = (words, row, x) => (words.nones?.[row] ?? []).some(([lo, hi]) => x >= lo && x <= hi);
+
+/** A value as text. @param {Words} words @param {number} row @param {Reading} at */
+export const valueWord = (words, row, at) =>
+  Number.isNaN(at.values[row]) && isNone(words, row, at.x) ? "None" : short(at.values[row]);
 
 /** @param {number} slope */
 function course(slope) {
@@ -34,9 +41,14 @@ export function pointSentence(words, point, step, mark) {
     const [left, right] = mark.limits[1].map(limit => (limit === null ? "none" : short(limit)));
     return `${here} there is a kink: slope ${left} from the left, ${right} from the right; the tape says ${short(slope)}.`;
   }
+  if (Number.isNaN(value) && isNone(words, 0, point.x)) return `${here}, ${words.name} returned None: there is no value.`;
   if (Number.isNaN(value)) return `${here}, ${words.name} is undefined.`;
   if (!Number.isFinite(value)) return `${here}, ${words.names[0]} is ${short(value)}: the curve has no point there.`;
   const about = point.interpolated ? "about " : "";
+  if (slope === undefined) return `${here}, ${words.names[0]} is ${about}${short(value)}.`;
+  if (Number.isNaN(slope) && isNone(words, 1, point.x)) {
+    return `${here}, ${words.names[0]} is ${about}${short(value)}; its gradient is None.`;
+  }
   if (Number.isNaN(slope)) return `${here}, ${words.names[0]} is ${about}${short(value)} and has no slope.`;
   return `${here}, ${words.names[0]} is ${about}${short(value)} and ${course(slope)} with slope ${about}${short(slope)}.`;
 }

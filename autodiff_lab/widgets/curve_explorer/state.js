@@ -1,7 +1,7 @@
 // The state of one view of the explorer, and how it answers: moving points, zooming, finer samples.  No DOM here.
 
 import { after, decode, finerGrid, interpolate, nearest, reading, within } from "./samples.js";
-import { follow, heights, magnification, microscope, whole, zoom, pan } from "../plotting/view.js";
+import { follow, heights, logHeights, magnification, microscope, whole, zoom, pan } from "../plotting/view.js";
 
 /** @typedef {import("./samples.js").Samples} Samples */
 /** @typedef {import("./samples.js").Reading} Reading */
@@ -10,7 +10,7 @@ import { follow, heights, magnification, microscope, whole, zoom, pan } from "..
  * What Python says about the function; the samples themselves travel as bytes.
  * @typedef {{
  *   name: string, names: string[], variable: string, title: string, notes: string[], marks: import("./samples.js").Mark[],
- *   lo: number, hi: number, narrowest: number, clip: boolean, live: boolean,
+ *   lo: number, hi: number, narrowest: number, clip: boolean, live: boolean, nones?: [number, number][][],
  * }} Facts
  *
  * @typedef {{ id: number, lo: number, hi: number, n: number }} Request
@@ -28,6 +28,13 @@ export class State {
     this.samples = this.base;
     this.view = whole(facts);
     this.fit = false;
+    this.log = false;
+    this.traced = false;
+    /** @type {Reading[]} */
+    this.trace = [];
+    this.home = { lo: facts.lo, hi: facts.hi };
+    /** @type {{ lo: number, hi: number } | null} an interval that Python is to sample anew */
+    this.wanted = null;
     this.order = Math.min(start.order, facts.names.length - 1);
     this.secant = start.secant;
     this.point = this.read(start.x);
@@ -37,6 +44,20 @@ export class State {
     this.requests = 0;
     this.problem = "";
     this.full = this.base.rows.map((row, k) => heights(row, { zero: k > 0, clip: facts.clip }));
+  }
+
+  /** Take other samples: of another interval, or of the function with other parameters. @param {Facts} facts @param {DataView} bytes */
+  rebase(facts, bytes) {
+    const [point, other] = [this.point.x, this.other.x];
+    this.facts = facts;
+    this.base = decode(bytes, facts.names.length);
+    this.samples = this.base;
+    this.full = this.base.rows.map((row, k) => heights(row, { zero: k > 0, clip: facts.clip }));
+    this.view = whole(facts);
+    this.request = null;
+    this.problem = "";
+    this.trace = [];
+    [this.point, this.other] = [this.read(point), this.read(other)];
   }
 
   /** @param {number} x @returns {Reading} */
@@ -60,10 +81,21 @@ export class State {
   get ranges() {
     const visible = within(this.samples, this.view.lo, this.view.hi);
     const centre = reading(visible, nearest(visible.x, this.view.anchor)).values[0];
+    const magnified = magnification(this.view, this.facts);
     return this.full.map((range, row) => {
-      if (this.fit) return heights(visible.rows[row], { zero: row > 0, clip: this.facts.clip });
-      return row === 0 ? microscope(range, magnification(this.view, this.facts), centre) : range;
+      if (this.log) return logHeights(visible.rows[row]);
+      if (this.fit) return this.holding(heights(visible.rows[row], { zero: row > 0, clip: this.facts.clip }), row);
+      return this.holding(row === 0 ? microscope(range, magnified, centre) : range, row);
     });
+  }
+
+  /** The range, widened if needed so that the point is well inside; a microscope keeps its height. @param {import("../plotting/view.js").Range} range @param {number} row */
+  holding(range, row) {
+    const value = this.point.values[row];
+    const inView = this.point.x >= this.view.lo && this.point.x <= this.view.hi;
+    if (!inView || !Number.isFinite(value) || (value >= range.lo && value <= range.hi)) return range;
+    const margin = 0.08 * (Math.max(range.hi, value) - Math.min(range.lo, value));
+    return { lo: Math.min(range.lo, value - margin), hi: Math.max(range.hi, value + margin) };
   }
 
   /** The mark on which the point sits. */
@@ -83,6 +115,19 @@ export class State {
    */
   place(name, x) {
     this[name] = this.read(x);
+    this.leaveTrace(name);
+  }
+
+  /** Remember where the point has been. @param {"point" | "other"} name */
+  leaveTrace(name) {
+    if (this.traced && name === "point" && !this.trace.some(({ x }) => x === this.point.x)) this.trace.push(this.point);
+  }
+
+  /** @param {boolean} on */
+  setTraced(on) {
+    this.traced = on;
+    this.trace = on ? [this.point] : [];
+    if (on) this.order = Math.max(this.order, Math.min(1, this.facts.names.length - 1));
   }
 
   /**
@@ -97,6 +142,7 @@ export class State {
     // A handle that lies between the samples (after zooming out) goes to the next one in the direction pressed.
     if (x[index] !== here && by !== 0) index = by > 0 ? after(x, here) - 1 : after(x, here);
     this[name] = reading(this.samples, Math.min(Math.max(index + by, 0), x.length - 1));
+    this.leaveTrace(name);
     this.lookAt(follow(this.view, this[name].x, this.facts));
   }
 
@@ -108,6 +154,10 @@ export class State {
 
   /** @param {number} factor @param {number} [at] */
   zoom(factor, at) {
+    if (factor < 1 && magnification(this.view, this.facts) <= 1) {
+      this.widen(1 / factor);
+      return;
+    }
     const inView = this.point.x >= this.view.lo && this.point.x <= this.view.hi;
     const middle = inView ? this.point.x : (this.view.lo + this.view.hi) / 2;
     this.lookAt(zoom(this.view, factor, at ?? middle, this.facts, at === undefined));
@@ -118,7 +168,16 @@ export class State {
     this.lookAt(pan(this.view, share, this.facts));
   }
 
+  /** Ask for a wider interval than there are samples of, around the same middle. @param {number} factor */
+  widen(factor) {
+    const { lo, hi } = this.wanted ?? this.facts;
+    const [middle, half] = [(lo + hi) / 2, ((hi - lo) / 2) * factor];
+    const wider = { lo: middle - half, hi: middle + half };
+    if (this.facts.live && half < 1e100) this.wanted = wider;
+  }
+
   reset() {
+    if (this.facts.live && (this.facts.lo !== this.home.lo || this.facts.hi !== this.home.hi)) this.wanted = this.home;
     this.lookAt(whole(this.facts));
   }
 

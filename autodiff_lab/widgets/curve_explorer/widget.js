@@ -4,7 +4,7 @@
 import { attend } from "../host.js";
 import { add, make } from "../plotting/elements.js";
 import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
-import { keyAction, makeFoot, makeHead, makeReadout } from "./controls.js";
+import { keyAction, makeFoot, makeHead, makeReadout, makeSliders } from "./controls.js";
 import { hit } from "./paths.js";
 import { drawPoint, drawView } from "./picture.js";
 import { State } from "./state.js";
@@ -13,6 +13,7 @@ import { State } from "./state.js";
 /**
  * @typedef {{
  *   facts: import("./state.js").Facts, samples: DataView, x: number, other: number, order: number, secant: boolean,
+ *   parameters: Record<string, [number, number, number]>,
  *   wants_focus: boolean,
  * }} Traits
  */
@@ -57,8 +58,10 @@ class Explorer {
     /** @type {import("./picture.js").Plot[]} */
     this.plots = [];
     this.drawn = "";
+    this.made = 0; // how often the samples were made again
     const hands = { change: (/** @type {() => void} */ act) => this.change(act), stop };
     const head = makeHead(root, state, hands);
+    makeSliders(root, model, state, values => this.remake(state.wanted ?? state.facts, values), stop);
     const readout = makeReadout(root, state);
     this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "picture", role: "group", "aria-label": state.facts.title }));
     this.moving = add(this.svg, "g", { class: "moving" });
@@ -96,7 +99,14 @@ class Explorer {
     for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
       this.model.on(`change:${name}`, this.onTrait);
     }
+    this.onSamples = () => {
+      this.state.rebase(this.model.get("facts"), this.model.get("samples"));
+      this.made += 1;
+      this.draw();
+    };
+    this.model.on("change:samples", this.onSamples);
     this.onMessage = (/** @type {any} */ message, /** @type {DataView[]} */ buffers) => {
+      if (message?.kind === "remade") this.remade(message);
       if (message?.kind !== "samples" || !this.state.receive(message, buffers?.[0])) return;
       this.draw();
       this.ask();
@@ -114,11 +124,13 @@ class Explorer {
       this.model.off(`change:${name}`, this.onTrait);
     }
     this.model.off("msg:custom", this.onMessage);
+    this.model.off("change:samples", this.onSamples);
   }
 
   /** @param {() => void} act */
   change(act) {
     act();
+    if (this.state.wanted) this.remake(this.state.wanted);
     this.draw();
     this.ask();
     this.save();
@@ -130,11 +142,12 @@ class Explorer {
     const scene = {
       ...{ words: state.facts, samples: state.samples, marks: state.facts.marks, view: state.view, domain: state.facts },
       ...{ ranges: state.ranges, order: state.order, point: state.point, other: state.other, secant: state.secant },
-      ...{ grain: state.grain, markHere: state.markHere },
+      ...{ grain: state.grain, markHere: state.markHere, log: state.log, trace: state.traced ? state.trace : null },
     };
     // Only the point moved: the curves stay as they are.
-    const { view, order, fit, samples } = state;
-    const drawn = [width, view.lo, view.hi, view.anchor, order, fit, samples.x[0], samples.x.length, samples.interpolated];
+    const { view, order, fit, log, traced, samples, ranges } = state;
+    const heights = ranges.flatMap(({ lo, hi }) => [lo, hi]);
+    const drawn = [width, view.lo, view.hi, view.anchor, order, fit, log, traced, samples.x[0], samples.x.length, samples.interpolated, this.made, ...heights];
     if (drawn.join() !== this.drawn) this.plots = drawView(this.svg, scene, width);
     this.drawn = drawn.join();
     drawPoint(this.moving, scene, this.plots, this.handles);
@@ -161,6 +174,20 @@ class Explorer {
         this.draw();
       });
     });
+  }
+
+  /** Ask Python to sample another interval, or with other parameters. @param {{ lo: number, hi: number }} interval @param {Record<string, number>} [values] */
+  remake({ lo, hi }, values) {
+    const now = Object.fromEntries(Object.entries(this.model.get("parameters")).map(([name, slider]) => [name, slider[2]]));
+    this.sought = { ...now, ...this.sought, ...values };
+    this.later("remake", ASK_AFTER, () => this.model.send({ kind: "remake", lo, hi, values: this.sought ?? {} }));
+  }
+
+  /** @param {{ error?: string }} message */
+  remade({ error }) {
+    this.state.wanted = null;
+    this.state.problem = error ?? "";
+    this.draw();
   }
 
   /** Mirror what was done to Python, when it rests. */

@@ -4,7 +4,7 @@
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
 /** @typedef {{ x: number, y: number, anchor: "start" | "middle" | "end", box: Box }} Placed */
 
-const LETTER = 0.6; // of the size
+const LETTER_WIDTH = 0.6; // of the size
 /** @type {[number, number, "start" | "middle" | "end"][]} */
 const AROUND = [
   [12, 5, "start"], [12, -12, "start"], [12, 22, "start"], [0, -14, "middle"], [0, 26, "middle"],
@@ -13,7 +13,7 @@ const AROUND = [
 
 /** @param {number} x @param {number} y @param {string} text @param {"start" | "middle" | "end"} anchor @param {number} size @returns {Box} */
 export function textBox(x, y, text, anchor, size) {
-  const width = LETTER * size * text.length;
+  const width = LETTER_WIDTH * size * text.length;
   const left = x - { start: 0, middle: width / 2, end: width }[anchor];
   return { left, top: y - size, right: left + width, bottom: y + 0.3 * size };
 }

@@ -98,6 +98,18 @@ export function heights(values, { zero = false, clip = false } = {}) {
 }
 
 /**
+ * The range of heights on a logarithmic axis: of the sizes that have a logarithm, a decade at least.
+ * @param {ArrayLike<number>} values
+ * @returns {Range}
+ */
+export function logHeights(values) {
+  const sizes = Array.from(values, Math.abs).filter(size => size > 0 && Number.isFinite(size)).sort((a, b) => a - b);
+  if (!sizes.length) return { lo: 0.1, hi: 10 };
+  const hi = sizes[sizes.length - 1];
+  return { lo: Math.max(sizes[0], hi * 1e-16) / 1.5, hi: Math.max(hi, 10 * sizes[0]) * 1.5 };
+}
+
+/**
  * The heights that a microscope of this magnification shows around `centre`, inside the range of the whole curve.
  * @param {Range} full
  * @param {number} magnified
