@@ -362,7 +362,7 @@ class Emitter:
         if value.__class__ is not int:
             kept.values[total] = value
         kept.totals[key] = total
-        self.tell(_new(GradientFlowed, (sweep, application, position, key, incoming, outgoing, total, local)))
+        self.tell(_new(GradientFlowed, (sweep, application, position, key, incoming, outgoing, total, local, ())))
         return total
 
     def end_backward(self, sweep: int, results: Sequence[int | None] | None = None) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from autodiff_lab.draw.cells import ROW_HEIGHT, pictured
 from autodiff_lab.recording.numbers import SHOWN, brief, dimensions, short
 
 if TYPE_CHECKING:
@@ -25,15 +26,19 @@ if TYPE_CHECKING:
 MINUS = "\N{MINUS SIGN}"
 PENDING = "\N{HORIZONTAL ELLIPSIS}"
 """The mark for "not computed yet"; zero is ``0``, and "no path" is written out."""
+CUT = "\N{TWO DOT LEADER}"
+"""The end of a name or text that was cut; `PENDING` means one thing only."""
 NO_PATH = "no path"
 FAILED = "failed"
 
-NUMBER_WIDTH = 24
+NUMBER_WIDTH = 32
 """Characters beyond which a value is cut on a node; the tooltip has all of it."""
 LABEL_WIDTH = 24
 NAME_WIDTH = 10
 """Characters of the name of a folded scope's result."""
 PAD_X, PAD_Y, GAP = 12, 8, 6
+SLOT_GAP = 10
+"""Between the pictures of a value and of its gradient."""
 LINE, FIRST_LINE = 17, 20
 SLASH_ROOM = 12.0
 """Room for the slash before a word."""
@@ -48,8 +53,9 @@ ARROW = "\N{RIGHTWARDS ARROW} "
 class NodeLines:
     """What a node shows at a moment; an empty line shows nothing.  `count` says how many ops a scope holds.
 
-    `value_state` is 'known', 'pending' or 'failed'; `gradient_state` as in `Gradient`; the texts already say so in
-    words or marks, and the states let a picture draw a slash or a lighter ink.
+    A value with a `picture`, of this width and height, is pictured where otherwise its line would stand, and so is its
+    gradient. `value_state` is 'known', 'pending' or 'failed'; `gradient_state` as in `Gradient`; the texts already say
+    so in words or marks, and the states let a picture draw a slash or a lighter ink.
     """
 
     label: str
@@ -60,6 +66,12 @@ class NodeLines:
     gradient: str = ""
     value_state: str = "known"
     gradient_state: str = "none"
+    picture: tuple[float, float] | None = None
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the picture of the gradient is below that of the value, because both are single rows."""
+        return self.picture is not None and self.picture[1] <= ROW_HEIGHT
 
 
 def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> NodeLines:
@@ -88,14 +100,18 @@ def node_lines(node: Node, timeline: Timeline, moment: int | None = None) -> Nod
     snapshot = recording.tensors[tensor].snapshot
     shape = "" if len(node.tensors) > 1 else dimensions(snapshot.shape)
     told = recording.tensors[tensor].name if node.members else None
+    picture = pictured(snapshot)
+    if picture and told:
+        name, told = cut(told, NAME_WIDTH), None
     value, state = (f"{cut(told, NAME_WIDTH)} {PENDING}" if told and node.turns else PENDING), "pending"
     if timeline.has_value(tensor, moment):
-        value, state = number(snapshot, gradient=node.kind == "gradient"), "known"
+        value, state = number(snapshot), "known"
         value = f"{cut(told, NAME_WIDTH)} {value}" if told else value
     if value == node.label and node.kind == "constant":
         value = ""
     gradient = timeline.gradient(tensor, moment)
-    return NodeLines(label, name, count, shape, value, gradient_text(gradient, recording), state, gradient.state)
+    known = gradient_text(gradient, recording)
+    return NodeLines(label, name, count, shape, value, known, state, gradient.state, picture)
 
 
 def _count(node: Node) -> str:
@@ -108,11 +124,11 @@ def _count(node: Node) -> str:
 def gradient_text(gradient: Gradient, recording: Recording) -> str:
     """Return a gradient in one short line: the number, or the mark for why there is none."""
     if gradient.tensor is not None:
-        return number(recording.tensors[gradient.tensor].snapshot, gradient=True)
+        return number(recording.tensors[gradient.tensor].snapshot)
     return {"pending": PENDING, "no path": NO_PATH}.get(gradient.state, "")
 
 
-def number(snapshot: Snapshot, gradient: bool = False) -> str:
+def number(snapshot: Snapshot) -> str:
     """Return a value short enough for a node; its shape is shown elsewhere and not repeated here.
 
     Many elements are summarized by `bulk`.
@@ -122,9 +138,9 @@ def number(snapshot: Snapshot, gradient: bool = False) -> str:
     >>> import numpy as np
     >>> from autodiff_lab.recording.snapshot import snapshot
     >>> number(snapshot(np.array([0.12345, -0.5, 12.0, 1e-9, 4.0])))
-    '[0.1235, −0.5, 12, …]'
+    '[0.123, −0.5, 12, 1e−9, 4]'
     """
-    return shortened(bulk(snapshot, gradient), snapshot)
+    return shortened(bulk(snapshot), snapshot)
 
 
 def shortened(summary: str, snapshot: Snapshot) -> str:
@@ -132,64 +148,62 @@ def shortened(summary: str, snapshot: Snapshot) -> str:
     text = summary or brief(snapshot, minus=MINUS).removesuffix(" " + dimensions(snapshot.shape))
     if len(text) <= NUMBER_WIDTH:
         return text
-    if not text.startswith("["):
+    if not text.startswith("[") or snapshot.array is None:
         return cut(text, NUMBER_WIDTH)
-    end = text.rfind(", ", 0, NUMBER_WIDTH - 3)
-    kept = text[:end] if end > 0 else text[: NUMBER_WIDTH - 3]
-    closing = "]" * (kept.count("[") - kept.count("]"))
-    return f"{kept}, {PENDING}{closing}"
+    for digits in (3, 2):  # a few elements with fewer digits say more than some of them
+        text = brief(snapshot, digits, MINUS)
+        if len(text) <= NUMBER_WIDTH:
+            return text
+    numbers = np.asarray(snapshot.array)
+    if numbers.dtype.kind in "fiu" and np.isfinite(numbers).all():
+        return _bulk_of(numbers.ravel().astype(np.float64).tolist())
+    return cut(text, NUMBER_WIDTH)
 
 
-def bulk(snapshot: Snapshot, gradient: bool = False) -> str:
-    """Return many numbers in one short line: their location and spread; for a gradient, its size.
+def bulk(snapshot: Snapshot) -> str:
+    """Return many numbers in one short line of words: their mean and their standard deviation, the spread.
 
-    The elements of a gradient often cancel, so their mean says nothing. Where only extremes were kept, the largest
-    element stands in for the norm, and the range for the spread. Empty for few elements, for nan and for anything
-    that is not a float.
+    Values and gradients read alike. Where only extremes were kept, the range stands in. Empty for few elements, for nan
+    and for anything that is not a float.
 
     Examples
     --------
     >>> import numpy as np
     >>> from autodiff_lab.recording.snapshot import snapshot
     >>> values = snapshot(np.array([3.0, -3.0, 3.0, -3.0, 3.0, -3.0, 3.0, -3.0]))
-    >>> bulk(values), bulk(values, gradient=True)
-    ('0 ± 3', '‖g‖ 8.485')
-    >>> large = snapshot(np.linspace(-2.0, 1.0, 500))
-    >>> bulk(large), bulk(large, gradient=True)
-    ('−2 … 1', 'max |g| 2')
+    >>> bulk(values), bulk(snapshot(np.ones(9)))
+    ('mean 0, spread 3', 'all 1')
+    >>> bulk(snapshot(np.linspace(-2.0, 1.0, 500)))
+    'from −2 to 1'
     """
     if snapshot.size <= SHOWN or not snapshot.dtype.startswith("float"):
         return ""
     if snapshot.summary is None:
         numbers = np.asarray(snapshot.array).ravel().tolist()
-        return _bulk_of(numbers, gradient) if all(map(math.isfinite, numbers)) else ""
+        return _bulk_of(numbers) if all(map(math.isfinite, numbers)) else ""
     if not snapshot.finite:
         return ""
     low, high = snapshot.summary.minimum, snapshot.summary.maximum
     if low is None or high is None or low == high:
         return "" if low is None else f"all {short(low, minus=MINUS)}"
-    if gradient:
-        return f"max |g| {short(max(-low, high))}"
-    return f"{short(low, minus=MINUS)} {PENDING} {short(high, minus=MINUS)}"
+    return f"from {short(low, 3, MINUS)} to {short(high, 3, MINUS)}"
 
 
-def _bulk_of(numbers: list[float], gradient: bool) -> str:
+def _bulk_of(numbers: list[float]) -> str:
     """Summarize some dozens of numbers: Python is quicker with them than NumPy."""
     if min(numbers) == max(numbers):
         return f"all {short(numbers[0], minus=MINUS)}"
-    if gradient:
-        return f"‖g‖ {short(math.hypot(*numbers))}"
     mean = math.fsum(numbers) / len(numbers)
     spread = math.hypot(*[number - mean for number in numbers]) / math.sqrt(len(numbers))
     # A mean of 0 with rounding noise is not worth showing.
     mean = 0.0 if abs(mean) < 1e-6 * spread else mean
-    return f"{short(mean, 3, MINUS)} ± {short(spread, 3)}"
+    return f"mean {short(mean, 2, MINUS)}, spread {short(spread, 2, MINUS)}"
 
 
 def cut(text: str, most: int) -> str:
     """Return a text in one line of limited length, without characters that cannot be shown."""
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
-    return text if len(text) <= most else text[: most - 1] + PENDING
+    return text if len(text) <= most else text[: most - 1] + CUT
 
 
 def tip(node: Node, recording: Recording) -> str:
@@ -237,9 +251,15 @@ def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
     """Return the width and height, in pixels, that hold every line this node ever shows."""
     lines = node_lines(node, timeline)
     width = head_width(lines)
-    for text in (lines.value, *_gradients(node, timeline)):
-        width = max(width, number_width(text) + (SLASH_ROOM if text in (FAILED, NO_PATH) else 0.0))
+    texts = [(text, text_room(text)) for text in (lines.value, *_gradients(node, timeline))]
+    if lines.picture:
+        picture, grown = lines.picture[0], max((room for _, room in texts[1:]), default=0.0)
+        beside = SLOT_GAP + max(picture, grown) if lines.gradient_state != "none" else 0.0
+        width = max(width, grown, picture) if lines.stacked else max(width, picture + beside)
+    else:
+        width = max(width, *(room for _, room in texts))
     rows = (lines.value != "") + (lines.gradient_state != "none")
+    rows = 2 if lines.picture and not lines.stacked else rows
     height = 2 * PAD_Y + FIRST_LINE + rows * LINE + (CURVE + GAP if node.series else 0)
     return max(LEAST_WIDTH, width + 2 * PAD_X), float(height)
 
@@ -249,8 +269,16 @@ def _gradients(node: Node, timeline: Timeline) -> list[str]:
         return []
     records = timeline.recording.tensors
     arrivals = timeline.arrivals.get(node.tensors[0], ())
-    shown = [number(records[arrival.total].snapshot, gradient=True) for arrival in arrivals if arrival.total in records]
+    totals = [records[arrival.total].snapshot for arrival in arrivals if arrival.total in records]
+    picture = pictured(records[node.tensors[0]].snapshot)
+    # A gradient is pictured where its value is.
+    shown = [PENDING if picture and pictured(total) else number(total) for total in totals]
     return shown or [gradient_text(timeline.gradient(node.tensors[0]), timeline.recording)]
+
+
+def text_room(text: str) -> float:
+    """Return the width of a line of a node, with the slash before some words."""
+    return number_width(text) + (SLASH_ROOM if text in (FAILED, NO_PATH) else 0.0)
 
 
 def head_width(lines: NodeLines) -> float:

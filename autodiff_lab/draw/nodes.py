@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw.cells import draw_cells, empty_cells, pictured
 from autodiff_lab.draw.lines import (
     ARROW,
     CURVE,
@@ -15,9 +16,11 @@ from autodiff_lab.draw.lines import (
     PAD_X,
     PAD_Y,
     SLASH_ROOM,
+    SLOT_GAP,
     NodeLines,
     node_lines,
     number_width,
+    text_room,
     tip,
 )
 from autodiff_lab.draw.markup import written
@@ -27,6 +30,7 @@ from autodiff_lab.draw.theme import RADIUS
 if TYPE_CHECKING:
     from autodiff_lab.draw.model import Box, Node
     from autodiff_lab.draw.timeline import Timeline
+    from autodiff_lab.recording.snapshot import Snapshot
 
 
 def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, shown: frozenset[str]) -> str:
@@ -41,7 +45,7 @@ def draw_node(node: Node, box: Box, timeline: Timeline, moment: int | None, show
         f'<g class="{" ".join(classes)}" transform="translate({box.x:g},{box.y:g})">',
         f"<title>{written(tip(node, timeline.recording))}</title>",
         _box(node, box),
-        *_text(lines, shown, CURVE + GAP if node.series else 0),
+        *_text(lines, shown, CURVE + GAP if node.series else 0, snapshots(node, timeline, moment)),
         *_curves(node, box),
         _plus(node, box, timeline, moment) if "gradients" in shown else "",
         "</g>",
@@ -74,11 +78,58 @@ def _rectangle(kind: str, node: Node, box: Box, grown: float = 0.0, centre: tupl
     return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"/>'
 
 
-def _text(lines: NodeLines, shown: frozenset[str], below: float) -> list[str]:
-    """Return the lines of text, centred with the room that is kept `below` them."""
+def snapshots(node: Node, timeline: Timeline, moment: int | None) -> list[Snapshot | None]:
+    """Return what a node pictures: its value and its gradient, each None where it is not known yet."""
+    if not node.tensors:
+        return [None, None]
+    records, tensor = timeline.recording.tensors, node.tensors[0]
+    gradient = timeline.gradient(tensor, moment).tensor
+    value = records[tensor].snapshot if timeline.has_value(tensor, moment) else None
+    return [value, None if gradient is None else records[gradient].snapshot]
+
+
+def _pictures(lines: NodeLines, shown: frozenset[str], top: float, values: list[Snapshot | None]) -> list[str]:
+    """Return the pictures of a value and its gradient, side by side or, of single rows, below each other."""
+    width, height = lines.picture or (0.0, 0.0)
+    texts = {"value": lines.value, "gradient": lines.gradient}
+    roles = ["value", "gradient"] if lines.gradient_state != "none" else ["value"]
+    rooms = {
+        role: width if known is not None and pictured(known) else max(width, text_room(texts[role]))
+        for role, known in zip(("value", "gradient"), values, strict=True)
+    }
+    whole = sum(rooms[role] for role in roles) + SLOT_GAP * (len(roles) - 1)
+    left, drawn = -whole / 2, list[str]()
+    for row, role in enumerate(roles):
+        known = values[0 if role == "value" else 1]
+        x = -rooms[role] / 2 if lines.stacked else left
+        y = top + FIRST_LINE + (LINE * row if lines.stacked else 0)
+        left += rooms[role] + SLOT_GAP
+        if f"{role}s" not in shown:  # its room is kept
+            continue
+        if known is not None and pictured(known):
+            drawn.append(draw_cells(known, x, y + (4 if lines.stacked else 1), f"lab-{role}"))
+        elif role == "value" and lines.value_state == "pending":
+            drawn.append(empty_cells(x, y + (4 if lines.stacked else 1), width, height))
+        else:
+            middle, kind = x + rooms[role] / 2, _gradient_class(lines) if role == "gradient" else _value_class(lines)
+            line = y + (13 if lines.stacked else height / 2 + 5)
+            struck = texts[role] == NO_PATH
+            text = f'<text class="lab-number {kind}" x="{middle + struck * SLASH_ROOM / 2:g}" y="{line:g}" '
+            drawn.append(f'{text}text-anchor="middle">{written(texts[role])}</text>')
+            drawn += [_struck(middle - number_width(NO_PATH) / 2, line - 4)] if struck else []
+    return drawn
+
+
+def _text(lines: NodeLines, shown: frozenset[str], below: float, values: list[Snapshot | None]) -> list[str]:
+    """Return the lines of text, and pictures of tensors, centred with the room that is kept `below` them."""
     name = lines.name if "names" in shown else ""
     shape = lines.shape if "shapes" in shown else ""
     rows: list[tuple[str, str]] = []
+    if lines.picture:
+        tall = 1 if lines.stacked and lines.gradient_state == "none" else 2
+        top = -(FIRST_LINE + LINE * tall + below) / 2
+        head = _head(NodeLines(lines.label, name, lines.count, shape), top + 15)
+        return [head, *_pictures(lines, shown, top, values)]
     if lines.value and "values" in shown:
         rows.append((lines.value, _value_class(lines)))
     if lines.gradient_state != "none" and "gradients" in shown:

@@ -25,7 +25,7 @@ from autodiff_lab.explain import remarks
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
 from autodiff_lab.recording.recording import Recording
 
-FORMAT = 2
+FORMAT = 3
 NOTHING = -1
 """Stands for a position where there is nothing."""
 
@@ -136,7 +136,7 @@ class _Tables:
             self.tensors[number] = row = []
             made = NOTHING if record.application is None else record.application
             delivery = self.timeline.delivered.get(key)
-            value = self.values.position(record.snapshot, delivery is not None)
+            value = self.values.position(record.snapshot)
             kind = record.kind if delivery is None else "gradient"
             row.extend(
                 [clipped(record.name or ""), kind, value, made, self.place(record.place), int(key in self.tracked)]
@@ -150,7 +150,7 @@ class _Tables:
 
     def value(self, key: int | None) -> int:
         """Return the row of a gradient."""
-        return NOTHING if key is None else self.values.position(self.recording.tensors[key].snapshot, gradient=True)
+        return NOTHING if key is None else self.values.position(self.recording.tensors[key].snapshot)
 
     def place(self, place: Place | None) -> int:
         return NOTHING if place is None else self.places.setdefault(place, len(self.places))
@@ -165,7 +165,8 @@ class _Tables:
     def flow(self, flow: Flow) -> list[Any]:
         local = NOTHING if flow.local is None else self.values.position(flow.local)
         shown = [self.tensor(flow.input), local, self.value(flow.outgoing), self.value(flow.total)]
-        return [flow.position, *shown, flow.arrived, flow.expected]
+        # Over which axes the contribution was summed, because the input was broadcast along them.
+        return [flow.position, *shown, flow.arrived, flow.expected, *([list(flow.summed)] if flow.summed else [])]
 
     def sweep(self, sweep: Sweep) -> list[Any]:
         # A source that no op ever read is unknown, and there is nothing to show of it.

@@ -61,6 +61,16 @@ _STYLE = """
 .lab-picture .lab-gradient { fill: var(--lab-backward); }
 .lab-picture .lab-pending { fill: var(--lab-muted); }
 .lab-picture .lab-cut { fill: var(--lab-cut); }
+.lab-cells path { fill: var(--lab-forward); stroke: none; }
+.lab-cells.lab-gradient path { fill: var(--lab-backward); }
+.lab-level-1 { fill-opacity: 0.2; }
+.lab-level-2 { fill-opacity: 0.4; }
+.lab-level-3 { fill-opacity: 0.6; }
+.lab-level-4 { fill-opacity: 0.8; }
+.lab-cells .lab-level-bad { fill: none; stroke: var(--lab-cut); }
+.lab-frame { fill: none; stroke: var(--lab-hairline); }
+.lab-cells.lab-gradient .lab-frame { stroke-dasharray: 3 2; stroke: var(--lab-backward); }
+.lab-cells.lab-pending .lab-frame { stroke-dasharray: 1 3; stroke: var(--lab-muted); }
 .lab-series { fill: none; stroke: var(--lab-forward); stroke-width: 1.5; stroke-linejoin: round; }
 .lab-series-gradient { stroke: var(--lab-backward); stroke-dasharray: 4 2; }
 .lab-slash { stroke: var(--lab-cut); stroke-width: 1.5; fill: none; }

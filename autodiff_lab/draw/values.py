@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.draw.lines import bulk, shortened
-from autodiff_lab.recording.numbers import brief, dimensions
+from autodiff_lab.draw.cells import elements, grid, histogram
+from autodiff_lab.draw.lines import CUT, bulk, shortened
+from autodiff_lab.recording.numbers import SHOWN, brief, dimensions
 from autodiff_lab.recording.snapshot import Snapshot
 
 ORDINARY, ZERO, NAN, INFINITE = 0, 1, 2, 3
@@ -23,27 +24,52 @@ class Values:
     def __init__(self) -> None:
         self._rows: dict[tuple[Any, ...], int] = {}
         self._kinds: dict[tuple[str, str], int] = {}
-        self._seen: dict[tuple[int, bool], tuple[Snapshot, int]] = {}
+        self._seen: dict[int, tuple[Snapshot, int]] = {}
 
-    def position(self, snapshot: Snapshot, gradient: bool = False) -> int:
-        """Return the row of a value; many elements are summarized differently if they are a gradient."""
-        known = self._seen.get((id(snapshot), gradient))
+    def position(self, snapshot: Snapshot) -> int:
+        """Return the row of a value."""
+        known = self._seen.get(id(snapshot))
         if known is not None:
             return known[1]
         kind = (str(snapshot.dtype), dimensions(snapshot.shape))
-        summary = bulk(snapshot, gradient)
+        summary = bulk(snapshot)
         short = f"{summary} {kind[1]}" if summary else brief(snapshot, minus="−")
         full = full_text(snapshot)
         small = shortened(summary, snapshot)
         place = self._kinds.setdefault(kind, len(self._kinds))
         row = (short, "" if full == short else full, "" if small == short else small, place, mark(snapshot))
+        row += picture(snapshot, full)
         position = self._rows.setdefault(row, len(self._rows))
-        self._seen[id(snapshot), gradient] = snapshot, position
+        self._seen[id(snapshot)] = snapshot, position
         return position
 
     def tables(self) -> tuple[list[list[str]], list[list[Any]]]:
-        """Return the kinds (dtype and shape) and the rows: short, full, small (empty if the same), kind, mark."""
+        """Return the kinds (dtype and shape) and the rows: short, full, small (empty if the same), kind, mark.
+
+        A sixth element has the cells of a value whose full text was cut, a seventh the bars of its histogram.
+        """
         return [list(kind) for kind in self._kinds], [list(row) for row in self._rows]
+
+
+def picture(snapshot: Snapshot, full: str) -> tuple[Any, ...]:
+    """Return what a page needs to picture a value beyond its full text: its cells, its histogram, or nothing.
+
+    Examples
+    --------
+    >>> from autodiff_lab.recording.snapshot import snapshot
+    >>> long, short = snapshot(np.full(64, 1 / 3)), snapshot(np.ones(8))
+    >>> picture(long, full_text(long))[0][:1], picture(short, full_text(short))
+    ((0.33333,), ())
+    """
+    if snapshot.array is None or snapshot.size <= SHOWN or np.asarray(snapshot.array).dtype.kind not in "fiu":
+        return ()
+    bars = tuple(histogram(snapshot.array)) if grid(snapshot.shape) is None else ()
+    cells = tuple(map(_rounded, elements(snapshot) or ())) if full.endswith(CUT) else ()
+    return (cells, bars) if bars else (cells,) if cells else ()
+
+
+def _rounded(number: float) -> float | str:
+    return float(f"{number:.5g}") if math.isfinite(number) else str(number)
 
 
 def mark(snapshot: Snapshot) -> int:
@@ -90,8 +116,8 @@ def full_text(snapshot: Snapshot) -> str:
         known = {"min": summary.minimum, "mean": summary.mean, "max": summary.maximum}
         parts = [f"{word} {value!r}" for word, value in known.items() if value is not None]
         parts += [f"{count} {word}" for word, count in (("nan", summary.nan), ("inf", summary.inf)) if count]
-        text = f"{', '.join(parts)}; first: {first}, …"
-    return text if len(text) <= _FULL else text[: _FULL - 1] + "…"
+        text = f"{', '.join(parts)}; the first elements: {first}"
+    return text if len(text) <= _FULL else text[: _FULL - 1] + CUT
 
 
 def _elements(array: Any) -> str:
@@ -106,4 +132,4 @@ def _elements(array: Any) -> str:
 
 def clipped(text: str) -> str:
     """Return a text of any length in at most 200 characters."""
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + CUT

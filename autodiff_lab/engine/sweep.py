@@ -66,6 +66,19 @@ class Engine:
         self.ops, self.accumulate, self.rules = ops, accumulate, {} if rules is None else rules
 
 
+def fitted_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes of a contribution of shape `have` over which `fit` sums to give it the shape `want`.
+
+    Examples
+    --------
+    >>> fitted_axes((3, 4), (3, 1)), fitted_axes((5, 3, 4), (4,)), fitted_axes((), (3,))
+    ((1,), (0, 1), ())
+    """
+    extra = len(have) - len(want)
+    shared = enumerate(have[max(extra, 0) :]) if extra >= 0 else ()
+    return (*range(extra), *(extra + i for i, n in shared if want[i] == 1 != n))
+
+
 def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:
     """Give a gradient the shape of its input: sum over broadcast axes, spread axes of size 1.
 
@@ -237,7 +250,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 continue
             t = ins[i]
             key, array = t._id, t._held
-            if (h if raw else h._held).shape[lead:] != array.shape:
+            made = (h if raw else h._held).shape
+            if made[lead:] != array.shape:
                 h = fit(ops, h, array, lead)
             old = get(key)
             if waiting and key in waiting:
@@ -246,7 +260,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             if flow is not None:
                 if rows is not None:
                     rows[key] = _beside(rows.get(key), old, op, ops, g, values, named, i)
-                flow(op, out, ins, params, i, g, h, total)
+                flow(op, out, ins, params, i, g, h, total, made[lead:])
         values = z = shared = t = array = total = None  # entries that follow need not pass here to let go of them
         if not raw:
             CAUSE.set(cause)  # type: ignore[arg-type]
@@ -351,15 +365,19 @@ def _derivative_at_unit(rule: Any, out: Tensor, ins: tuple[Tensor, ...]) -> Any:
 
 def _flowed(
     sweep_id: int, rule: Any, out: Any, ins: tuple[Tensor, ...], position: int, g: Any, contribution: Tensor,
-    total: Tensor,
+    total: Tensor, made: tuple[int, ...],
 ) -> GradientFlowed:  # fmt: skip
-    """Return the event of a contribution; `rule` is that of an elementwise op, None for other ops."""
+    """Return the event of a contribution.
+
+    `rule` is that of an elementwise op, None for other ops; it made a contribution of the shape `made`.
+    """
     local = None if rule is None else _derivative_at_unit(rule, out, ins)
     if out.__class__ is tuple:
         key, incoming = out[0]._id, tuple([h._id for h in g])
     else:
         key, incoming = out._id, (g._id,)
-    about = (sweep_id, key, position, ins[position]._id, incoming, contribution._id, total._id, local)
+    summed = fitted_axes(made, ins[position]._held.shape)
+    about = (sweep_id, key, position, ins[position]._id, incoming, contribution._id, total._id, local, summed)
     return tuple.__new__(GradientFlowed, about)
 
 
@@ -367,13 +385,15 @@ def flow_reporter(listeners: list[Any], sweep_id: int, engine: Engine) -> Callab
     """Return what a sweep calls for every contribution, when somebody listens."""
     swapped = engine.rules
 
-    def flow(op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, contribution: Any, total: Any) -> None:
+    def flow(
+        op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, contribution: Any, total: Any, made: Any
+    ) -> None:
         rule = None
         if op.elementwise and params is None:
             rules: Any = swapped.get(op.name, op.rules) if swapped else op.rules
             if rules.__class__ is tuple:
                 rule = rules[position]
-        call = (_flowed, sweep_id, rule, out, ins, position, g, contribution, total)
+        call = (_flowed, sweep_id, rule, out, ins, position, g, contribution, total, made)
         for listener in listeners:
             listener.later(call)
 

@@ -182,7 +182,8 @@ class GradientFlowed(NamedTuple):
     `application` is the first output of the op's application and `position` the input's place among its inputs.
     `incoming` (one id for each output), `outgoing` and `total` are tensor ids: their values were sent when an op
     made them. `total` is the input's adjoint so far, this contribution included.  `local` is the derivative at a unit
-    cotangent for elementwise ops, and None for others.
+    cotangent for elementwise ops, and None for others.  `summed` are the axes of the rule's result over which it was
+    summed to get the shape of the input, which was broadcast along them.
     """
 
     sweep: int
@@ -193,6 +194,7 @@ class GradientFlowed(NamedTuple):
     outgoing: int
     total: int
     local: Any
+    summed: tuple[int, ...] = ()
 
 
 class SweepEnded(NamedTuple):

@@ -278,7 +278,10 @@ class _Builder:
                 application,
                 incoming,
                 tuple(
-                    Flow(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input], self.local(e.local))
+                    Flow(
+                        *(e.position, e.input, e.outgoing, e.total, arrived, sweep.arrived[e.input]),
+                        *(self.local(e.local), e.summed),
+                    )
                     for e, arrived in flows
                 ),
             )

@@ -71,7 +71,8 @@ class Application:
 class Flow:
     """A contribution to an adjoint: the `arrived`-th of `expected` contributions to tensor `input` in this sweep.
 
-    `outgoing` and `total` are tensor ids; `local` is the derivative at a unit cotangent, for elementwise ops.
+    `outgoing` and `total` are tensor ids; `local` is the derivative at a unit cotangent, for elementwise ops.  `summed`
+    are the axes over which the rule's result was summed, because the input was broadcast along them.
     """
 
     position: int
@@ -81,6 +82,7 @@ class Flow:
     arrived: int
     expected: int
     local: Snapshot | None = None
+    summed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,12 +195,7 @@ class _Reader:
                     step.index,
                     step.application,
                     step.incoming,
-                    tuple(
-                        [
-                            Flow(f.position, f.input, f.outgoing, f.total, f.arrived, expected[f.input], f.local)
-                            for f in step.flows
-                        ]
-                    ),
+                    tuple([replace(f, expected=expected[f.input]) for f in step.flows]),
                 )
                 for step in rows
             ]
@@ -229,7 +225,7 @@ class _Reader:
         )
 
     def flow(self, field: Field, application: Application, arrived: Counter[int]) -> Flow:
-        parts = field.items(3, 4)
+        parts = field.items(3, 5)
         position = parts[0].integer(0, len(application.inputs) - 1)
         tensor = application.inputs[position]
         arrived[tensor] += 1
@@ -240,7 +236,8 @@ class _Reader:
             self.known(parts[2]),
             arrived[tensor],
             0,
-            value_from(parts[3]) if len(parts) == 4 else None,
+            value_from(parts[3]) if len(parts) > 3 and parts[3].value is not None else None,
+            tuple([axis.integer(0, _RANK) for axis in parts[4].items()]) if len(parts) == 5 else (),
         )
 
     def order(self, field: Field, sweeps: tuple[Sweep, ...]) -> tuple[Moment, ...]:

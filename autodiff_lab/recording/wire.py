@@ -181,7 +181,10 @@ def _step(step: Step) -> list[Any]:
 
 def _flow(flow: Flow) -> list[Any]:
     row = [flow.position, flow.outgoing, flow.total]
-    return row if flow.local is None else [*row, value_to_json(flow.local)]
+    local = None if flow.local is None else value_to_json(flow.local)
+    if flow.summed:
+        return [*row, local, [*flow.summed]]
+    return row if local is None else [*row, local]
 
 
 def _note(note: Note, files: dict[str, int]) -> dict[str, Any]:

@@ -16,7 +16,10 @@ from tests.draw import handmade
     (np.array([0.0, np.nan]), "[0, nan]"),
     (np.array([np.inf]), "[inf]"),
     (np.ones((64, 256)), "all 1"),
-    (np.full((2, 3), 0.123456), "[[0.1235, 0.1235, …]]"),
+    (np.full((2, 3), 0.123456), "all 0.1235"),
+    (np.array([0.123456, -1.5, 0.98765]), "[0.1235, −1.5, 0.9877]"),
+    (np.array([0.123456, -1.5, 0.98765, 12.25, 1e-9]), "[0.123, −1.5, 0.988, 12.2, 1e−9]"),
+    (np.array([[0.123456, -1.5], [0.98765, 2.0], [0.00321, 1.0]]), "mean 0.44, spread 1.1"),
 ])  # fmt: skip
 def test_a_number_is_short_and_its_shape_is_told_elsewhere(value: np.ndarray, text: str) -> None:
     assert number(snapshot(value)) == text

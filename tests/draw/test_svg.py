@@ -135,8 +135,13 @@ def test_each_part_can_be_left_out_without_moving_anything(part: str) -> None:
     recording = handmade.two_layers()
     whole, less = picture(recording, folded=()), picture(recording, folded=(), show=tuple(p for p in ALL if p != part))
     assert len(texts(less)) < len(texts(whole)) or "".join(texts(less)) != "".join(texts(whole))
-    boxes = [[sorted(e.items()) for e in root.iter(SVG + "rect")] for root in (whole, less)]
+    rects = [[sorted(e.items()) for e in root.iter(SVG + "rect")] for root in (whole, less)]
+    frames = [[rect for rect in rects_ if ("class", "lab-frame") in rect] for rects_ in rects]
+    boxes = [[rect for rect in rects_ if ("class", "lab-frame") not in rect] for rects_ in rects]
     assert boxes[0] == boxes[1]
+    assert len(frames[0]) > len(frames[1]) or part not in {"values", "gradients"}
+    places = [{g.get("transform") for g in groups(root, "lab-cells")} for root in (whole, less)]
+    assert places[1] <= places[0]
 
 
 def test_without_gradients_there_is_no_line_back() -> None:

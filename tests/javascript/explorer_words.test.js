@@ -40,7 +40,7 @@ test("the counter says where one is", () => {
 test("a sum keeps a place for what is to come and writes minus signs once", () => {
   assert.equal(sumText([valueOf("3"), valueOf("−0.99")], 3), "3 − 0.99 + ( … )");
   assert.equal(sumText([valueOf("3"), valueOf("3")], 2), "3 + 3");
-  assert.equal(sumText(["1", "2", "3", "4", "5", "6"].map(valueOf), 6), "1 + 2 + … + 5 + 6");
+  assert.equal(sumText(["1", "2", "3", "4", "5", "6"].map(valueOf), 6), "1 + 2 + ⋯ + 5 + 6");
 });
 
 test("contributions are counted in words", () => {
@@ -90,13 +90,13 @@ test("a chip says as much of a name as can be read", () => {
   const box = /** @type {import("../../autodiff_lab/widgets/explorer/scene.js").Box} */ (/** @type {unknown} */ (
     { width: 120, height: 60, label: "softmax", name: "weights", turns: [], series: [] }));
   const written = (/** @type {number} */ scale) => {
-    const chip = /** @type {SVGTextElement} */ (/** @type {unknown} */ ({ textContent: "", style: { fontSize: "" } }));
+    const chip = /** @type {SVGTextElement} */ (/** @type {unknown} */ ({ textContent: "", style: { fontSize: "" }, setAttribute() {} }));
     fillChip(box, chip, scale);
     return [chip.textContent, chip.style.fontSize];
   };
   assert.deepEqual(written(1), ["softmax → weights", "11.0px"]);
   assert.deepEqual(written(0.5), ["softmax", "22.0px"]);
-  assert.deepEqual(written(0.25), ["so…", "44.0px"]);
+  assert.deepEqual(written(0.25), ["so‥", "44.0px"]);
   assert.deepEqual(written(0.1), ["", "110.0px"]);
 });
 

@@ -1,15 +1,18 @@
 // The boxes of the graph: one SVG group for each leaf, op and folded scope, and what it shows at a state.
 
+import { drawCells, picturedSize } from "./cells.js";
 import { drawChip } from "./chips.js";
 import { drawing, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { isInside } from "./scene.js";
-import { PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
+import { CUT, PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
 
 /** @import { Scene, Box, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /**
- * @typedef {{ group: SVGGElement, chip: SVGTextElement, value: Element | null, gradient: Element | null,
+ * @typedef {{ group: SVGGElement, text: Element | null, cells: SVGGElement | null, room: import("./cells.js").Room | null,
+ *   pictured: Value | null | undefined }} Slot where a value or a gradient is shown: as text, or as cells where it has any
+ * @typedef {{ group: SVGGElement, chip: SVGTextElement, value: Slot | null, gradient: Slot | null,
  *   arrived: Element | null, turn: SVGCircleElement | null, shown: string }} BoxPicture
  */
 
@@ -20,6 +23,9 @@ const LONGEST = 24;
 const CURVE = 22;
 const CURVE_END = 8;
 const LONGEST_RESULT = 10;
+const SLOT_GAP = 10;
+/** Pictures up to this height stand below each other. */
+const STACKED = 10;
 
 /**
  * Draw a box; `paintBox` fills in what changes.
@@ -40,12 +46,13 @@ export function drawBox(scene, box) {
     picture.turn = drawing("circle", { class: "turn", r: 3.5 });
     group.append(picture.turn);
   }
+  const room = tensor && !isMany(box) && box.kind !== "failed" ? picturedSize(tensor.value) : null;
   let row = 0;
   const line = (/** @type {string} */ name) => {
     row += 1;
-    const text = drawing("text", { class: name, x: PAD, y: FIRST_LINE + LINE * row + (row > 0 ? 1 : 0) });
-    group.append(text);
-    return text;
+    const slot = makeSlot(name, row, room);
+    group.append(slot.group);
+    return slot;
   };
   if (box.kind === "failed") picture.value = line("value");
   if (!tensor || box.kind === "failed") return picture;
@@ -57,6 +64,44 @@ export function drawBox(scene, box) {
     group.append(picture.arrived);
   }
   return picture;
+}
+
+/**
+ * The place of a value or a gradient: lines below each other, as are pictures of a single row; others stand side by side.
+ * @param {string} name
+ * @param {number} row from 1
+ * @param {import("./cells.js").Room | null} room of the picture, if there may be one
+ * @returns {Slot}
+ */
+function makeSlot(name, row, room) {
+  const group = drawing("g", { class: `slot of-${name}` });
+  const beside = room !== null && room.height > STACKED;
+  const x = PAD + (beside && row > 1 ? (room?.width ?? 0) + SLOT_GAP : 0);
+  const y = FIRST_LINE + LINE * (beside ? 1 : row) + 1;
+  const text = drawing("text", { class: name, x, y: beside ? y + (room?.height ?? 0) / 2 - 7 : y });
+  const cells = room && drawing("g", { class: `cells ${name}`, transform: `translate(${x} ${y - (beside ? 11 : 8)})` });
+  group.append(text);
+  if (cells) group.append(cells);
+  return { group, text, cells, room, pictured: undefined };
+}
+
+/**
+ * Show a value as cells, or else as text; touches only what changed.
+ * @param {Slot} slot
+ * @param {string} text
+ * @param {Value | null} value what is known
+ * @param {boolean} [framed] whether a value that is not known yet has an empty frame
+ */
+function fillSlot(slot, text, value, framed = false) {
+  const pictured = value && slot.room && picturedSize(value) ? value : null;
+  const cells = slot.cells && (pictured || (framed && !value)) ? slot.cells : null;
+  if (slot.text) setText(slot.text, cells ? "" : text);
+  const next = cells ? pictured : undefined;
+  if (!slot.cells || !slot.room || slot.pictured === next) return;
+  slot.pictured = next;
+  slot.cells.classList.toggle("empty", next === null);
+  if (next === undefined) slot.cells.replaceChildren();
+  else drawCells(slot.cells, next, slot.room);
 }
 
 /** What a loop computes over its turns. @param {Box} box @param {import("./scene.js").Series} series */
@@ -118,14 +163,15 @@ function head(box, tensor) {
   if (times > 1) span("times", `×${times}`);
   else if (box.kind === "scope") span("name", counted(box.members.length, "op"));
   else if (box.name) span("name", `→ ${cut(box.name)}`);
+  if (box.members.length && box.tensors.length === 1 && tensor?.named && picturedSize(tensor.value)) span("name", `→ ${cut(tensor.name, LONGEST_RESULT)}`);
   if (tensor?.value.shape && box.tensors.length === 1) span("shape", tensor.value.shape);
   return text;
 }
 
-/** @param {string} text */
-function cut(text) {
+/** @param {string} text @param {number} [most] */
+function cut(text, most = LONGEST + 2) {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= LONGEST + 2 ? line : `${line.slice(0, LONGEST - 1)}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1)}${CUT}`;
 }
 
 /** Where contributions of several uses are added up. @param {Box} box */
@@ -162,12 +208,12 @@ export function paintBox(scene, state, box, picture) {
     const born = Math.min(...[box.application, ...box.members].map((at) => scene.applications.get(at)?.born ?? Infinity));
     const ran = born <= state.step;
     const words = box.kind === "failed" && ran ? "failed" : PENDING_MARK;
-    show(picture, ran ? "done" : "to-come", picture.value ? words : "", "", "", "");
+    show(picture, ran ? "done" : "to-come", picture.value ? words : "", "", "", "", null, null);
     return;
   }
   const ready = hasValue(scene, state, tensor);
   if (isMany(box)) {
-    show(picture, ready ? "done" : "to-come", ready ? counted(box.tensors.length, "result") : PENDING_MARK, "", "", "");
+    show(picture, ready ? "done" : "to-come", ready ? counted(box.tensors.length, "result") : PENDING_MARK, "", "", "", null, null);
     return;
   }
   const gradient = gradientOf(scene, state, tensor);
@@ -181,14 +227,15 @@ export function paintBox(scene, state, box, picture) {
     gradient.state === "no path" ? (isCut ? "/ cut" : "/ no path") : gradientText(gradient),
     `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
+    ready ? tensor.value : null,
+    gradient.value,
   );
 }
 
 /** A folded scope says the name of what it shows. @param {Box} box @param {Tensor} tensor @param {string} value */
 function resultOf(box, tensor, value) {
-  if (!box.members.length || !tensor.named) return value;
-  const name = tensor.name.length <= LONGEST_RESULT ? tensor.name : `${tensor.name.slice(0, LONGEST_RESULT - 1)}…`;
-  return `${name} ${value}`;
+  if (!box.members.length || !tensor.named || picturedSize(tensor.value)) return value;
+  return `${cut(tensor.name, LONGEST_RESULT)} ${value}`;
 }
 
 /**
@@ -198,15 +245,17 @@ function resultOf(box, tensor, value) {
  * @param {string} gradient
  * @param {string} kind
  * @param {string} arrived
+ * @param {Value | null} known
+ * @param {Value | null} slope
  */
-function show(picture, time, value, gradient, kind, arrived) {
-  const shown = [time, value, gradient, kind, arrived].join("\n");
+function show(picture, time, value, gradient, kind, arrived, known, slope) {
+  if (picture.value) fillSlot(picture.value, value, known, true);
+  if (picture.gradient) fillSlot(picture.gradient, gradient, slope);
+  const shown = [time, kind, arrived].join("\n");
   if (shown === picture.shown) return;
   picture.shown = shown;
   setAttribute(picture.group, "data-time", time);
   setAttribute(picture.group, "data-gradient", kind);
-  if (picture.value) setText(picture.value, value);
-  if (picture.gradient) setText(picture.gradient, gradient);
   if (picture.arrived) setText(picture.arrived, arrived);
 }
 

@@ -1,6 +1,8 @@
 // The card: one step in words and numbers.  It is short, so it is made anew at every step.
 
+import { backwardArithmetic, forwardArithmetic } from "./arithmetic.js";
 import { element, formula } from "./dom.js";
+import { makeGrids } from "./grids.js";
 import { arrivals, bracketed, counter, filled, namesOf, sumText } from "./words.js";
 
 /** @import { Scene, Step, Value, Application, Flow, Tensor } from "./scene.js" */
@@ -72,6 +74,8 @@ function forwardBody(scene, application) {
   for (const number of inputs) list.append(...named(scene, number, "input"));
   for (const number of application.outputs) list.append(...named(scene, number, "output"));
   parts.push(list);
+  const arithmetic = application.error ? null : forwardArithmetic(scene, application);
+  if (arithmetic) parts.push(makeGrids(arithmetic), legend());
   if (application.error) parts.push(element("p", { class: "failure" }, element("strong", {}, "failed "), application.error));
   return parts;
 }
@@ -115,7 +119,13 @@ export function numeral(value, kind, role) {
 /** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application */
 function backwardBody(scene, state, now, application) {
   if (!now.flows.length) return [element("p", { class: "sentence" }, "Nothing passes back through this op.")];
-  return now.flows.map((flow) => flowPart(scene, state, now, application, flow));
+  const parts = now.flows.map((flow) => flowPart(scene, state, now, application, flow));
+  if (parts.some((part) => part.querySelector(".grids"))) parts.push(legend());
+  return parts;
+}
+
+function legend() {
+  return element("p", { class: "detail legend" }, "A darker cell is larger in size; one with a minus is negative. Spread is the standard deviation.");
 }
 
 /** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application @param {Flow} flow */
@@ -125,6 +135,8 @@ function flowPart(scene, state, now, application, flow) {
   const local = application.op.locals[flow.position] ?? "";
   const part = element("section", { class: "flow", "data-position": flow.position });
   part.append(flow.local ? product(now, flow, name, local, names) : passage(now, flow, name, local, names));
+  const arithmetic = backwardArithmetic(scene, application, now, flow);
+  if (arithmetic) part.append(makeGrids(arithmetic));
   part.append(gathering(scene, state, flow, name));
   return part;
 }

@@ -1,6 +1,7 @@
 // Chips: what boxes show where the picture is too small for their numbers, a name that stays readable.
 
 import { drawing, setText } from "./dom.js";
+import { CUT } from "./words.js";
 
 /** @import { Box } from "./scene.js" */
 
@@ -8,12 +9,14 @@ import { drawing, setText } from "./dom.js";
 export const READABLE = 0.8;
 /** Pixels on the screen that letters have at least. */
 export const LETTERS = 11;
+/** Scale below which a name has no room above cells. */
+export const TINY = 0.5;
+const ABOVE = 17;
 const LETTER_WIDTH = 6.6;
 
 /** The name of a box, to be shown instead of its lines. @param {Box} box */
 export function drawChip(box) {
-  const y = box.series.length ? box.height * 0.38 : box.height / 2;
-  return drawing("text", { class: "chip", x: box.width / 2, y });
+  return drawing("text", { class: "chip", x: box.width / 2 });
 }
 
 /**
@@ -21,12 +24,15 @@ export function drawChip(box) {
  * @param {Box} box
  * @param {SVGTextElement} chip
  * @param {number} scale
+ * @param {boolean} [pictured] whether cells stand below the name
  */
-export function fillChip(box, chip, scale) {
+export function fillChip(box, chip, scale, pictured = false) {
+  const middle = box.series.length ? box.height * 0.38 : box.height / 2;
+  chip.setAttribute("y", String(pictured && scale >= TINY ? ABOVE : middle));
   const room = Math.floor((box.width * scale - 4) / LETTER_WIDTH);
   const times = box.turns.length ? ` ×${box.turns.length}` : "";
   const wishes = [`${box.label}${times}${box.name ? ` → ${box.name}` : ""}`, `${box.label}${times}`, box.label];
   const whole = wishes.find((wish) => wish.length <= room);
-  setText(chip, whole ?? (room > 1 ? `${box.label.slice(0, room - 1)}…` : ""));
+  setText(chip, whole ?? (room > 1 ? `${box.label.slice(0, room - 1)}${CUT}` : ""));
   chip.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;
 }

@@ -1,5 +1,6 @@
 // The edges of the graph: a solid line forwards, a dashed one backwards beside it, and their numbers at the current step.
 
+import { lensOf } from "./arithmetic.js";
 import { drawing, setAttribute, setText } from "./dom.js";
 import { hasValue } from "./fold.js";
 import { arrowHead, freePlace, pointsOf } from "./viewport.js";
@@ -87,7 +88,7 @@ export function paintEdge(scene, state, picture) {
   const now = state.now?.application ?? -1;
   const current = members.includes(now) && (state.phase === "forward" || passed.some((use) => use.startsWith(`${now}:`)));
   const share = current && state.phase === "backward" && passed.length === 1 ? state.passed.get(passed[0]) : undefined;
-  const value = share?.small ?? "";
+  const value = share ? labelOf(state, share, passed[0]) : "";
   const time = current ? "now" : ran ? "done" : "to-come";
   const shown = `${time}|${passed.length > 0}|${state.phase}|${value}`;
   if (shown === picture.shown) return;
@@ -105,6 +106,18 @@ export function paintEdge(scene, state, picture) {
     setAttribute(picture.label, "y", place[1].toFixed(1));
   }
   setAttribute(picture.label, "class", `share ${share?.mark ?? ""}`);
+}
+
+/**
+ * What is said of a contribution on its edge: the number, or what happened to the shape of a tensor.
+ * @param {State} state
+ * @param {import("./scene.js").Value} share
+ * @param {string} use
+ */
+function labelOf({ now }, share, use) {
+  const flow = now?.flows.find(({ position }) => `${now.application}:${position}` === use);
+  const lens = now && flow ? lensOf(now.incoming.find((value) => value !== null) ?? null, flow) : "";
+  return lens || share.small;
 }
 
 /** Whether anything in a box has run. @param {Scene} scene @param {State} state @param {Box} box */

@@ -1,7 +1,7 @@
 // The graph panel: draws one view of the scene, paints states on it, pans and zooms.
 
 import { drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
-import { LETTERS, READABLE, fillChip } from "./chips.js";
+import { LETTERS, READABLE, TINY, fillChip } from "./chips.js";
 import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { makeOverview } from "./overview.js";
@@ -164,11 +164,12 @@ export class GraphPanel {
   writeChips(scale) {
     const small = scale < READABLE;
     this.canvas.classList.toggle("chips", small);
+    this.canvas.classList.toggle("tiny", scale < TINY);
     const letters = `${Math.max(SMALL_PRINT, LETTERS / Math.max(scale, READABLE)).toFixed(1)}px`;
     if (this.canvas.style.getPropertyValue("--letters") !== letters) this.canvas.style.setProperty("--letters", letters);
     if (!small || scale === this.written || !this.view) return;
     this.written = scale;
-    this.view.boxes.forEach((box, at) => fillChip(box, this.boxes[at].chip, scale));
+    this.view.boxes.forEach((box, at) => fillChip(box, this.boxes[at].chip, scale, Boolean(this.boxes[at].value?.cells)));
   }
 
   /**
@@ -302,7 +303,7 @@ export class GraphPanel {
     const tensor = this.scene.tensors.get(number);
     if (!tensor || !this.state) return;
     const users = this.edges.filter(({ edge }) => edge.tensor === number && edge.kind === "value").map((picture) => picture.target.label);
-    const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ", …" : ""}`;
+    const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ` and ${users.length - 8} more` : ""}`;
     setText(this.inspector, `${tensorWords(this.scene, this.state, tensor)}\n${used}`);
   }
 

@@ -2,7 +2,10 @@
 // The two files change together.  Pure: no DOM, so that node can test it.
 
 /** @typedef {"" | "zero" | "nan" | "inf"} Mark */
-/** @typedef {{ short: string, full: string, small: string, dtype: string, shape: string, mark: Mark }} Value */
+/**
+ * @typedef {{ short: string, full: string, small: string, dtype: string, shape: string, mark: Mark,
+ *   cells?: (number | string)[], bars?: number[] }} Value `cells` where `full` was cut, `bars` of a histogram
+ */
 /** @typedef {{ where: string, line: string }} Place */
 /** @typedef {{ name: string, symbol: string, sentence: string, formula: string, locals: string[] }} Op */
 /**
@@ -15,7 +18,7 @@
  */
 /**
  * @typedef {{ position: number, input: number, local: Value | null, outgoing: Value, total: Value, arrived: number,
- *   expected: number }} Flow
+ *   expected: number, summed: number[] }} Flow `summed` are the axes over which the rule's result was summed
  */
 /** @typedef {{ application: number, sweep: number, incoming: (Value | null)[], flows: Flow[] }} Step */
 /**
@@ -47,13 +50,15 @@ const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
  */
 export function decode(payload) {
   /** @type {Value[]} */
-  const values = payload.values.map((/** @type {any[]} */ [short, full, small, kind, mark]) => ({
+  const values = payload.values.map((/** @type {any[]} */ [short, full, small, kind, mark, cells, bars]) => ({
     short,
     full: full || short,
     small: small || short,
     dtype: payload.kinds[kind][0],
     shape: payload.kinds[kind][1],
     mark: MARKS[mark],
+    cells: cells?.length ? cells : undefined,
+    bars,
   }));
   /** @type {Place[]} */
   const places = payload.places.map((/** @type {string[]} */ [where, line]) => ({ where, line }));
@@ -92,8 +97,8 @@ function decodeStep([application, sweep = -1, incoming = [], flows = []], values
   const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
   return {
     application, sweep, incoming: incoming.map(value),
-    flows: flows.map((/** @type {number[]} */ [position, input, local, outgoing, total, arrived, expected]) => ({
-      position, input, local: value(local), outgoing: values[outgoing], total: values[total], arrived, expected,
+    flows: flows.map((/** @type {any[]} */ [position, input, local, outgoing, total, arrived, expected, summed = []]) => ({
+      position, input, local: value(local), outgoing: values[outgoing], total: values[total], arrived, expected, summed,
     })),
   };
 }

@@ -6,6 +6,8 @@
 export const PENDING = "not yet";
 /** The same on a node, where there is little room; the tip and the table have the words. */
 export const PENDING_MARK = "…";
+/** The end of a name that was cut. */
+export const CUT = "‥";
 export const FIRST_MARK = 0xe000;
 
 /**
@@ -95,7 +97,7 @@ export function arrivals(name, arrived, expected) {
  */
 export function sumText(shares, expected) {
   const terms = shares.map((share) => share.short);
-  const shown = terms.length > 5 ? [...terms.slice(0, 2), "…", ...terms.slice(-2)] : terms;
+  const shown = terms.length > 5 ? [...terms.slice(0, 2), "⋯", ...terms.slice(-2)] : terms;
   const joined = shown.reduce((sum, term) => (
     term.startsWith("−") ? `${sum} − ${term.slice(1)}` : `${sum} + ${term}`));
   return shares.length < expected ? `${joined} + ( … )` : joined;

@@ -1,0 +1,122 @@
+// The tables of a step on the card, in the order of its arithmetic: incoming · Wᵀ = to x.  A cell of the result under
+// the pointer, or reached with the arrow keys, lights up what it is made of, and says the sum.
+
+import { indexWords, partsOf, shown, sumWords } from "./arithmetic.js";
+import { barsPath, pathsOf } from "./cells.js";
+import { drawing, element, setText } from "./dom.js";
+
+/** @import { Arithmetic, Table, Term } from "./arithmetic.js" */
+
+const LARGE = 12;
+const SMALL = 8;
+const WIDE = 10;
+const ROOM = 5;
+
+/**
+ * @param {Arithmetic} arithmetic
+ * @returns {HTMLElement}
+ */
+export function makeGrids(arithmetic) {
+  const said = element("p", { class: "cell", "aria-live": "polite" }, RESTING);
+  const boards = arithmetic.terms.map((term, at) => makeBoard(term, at ? [] : arithmetic.summed));
+  const row = element("div", { class: "grids" }, ...arithmetic.terms.map((term, at) => element(
+    "span", { class: "term" },
+    element("span", { class: "sign" }, term.sign),
+    element("span", { class: "board" }, boards[at]?.picture ?? element("span", { class: `number ${term.kind}` }, term.value?.short ?? "none"),
+      element("small", {}, `${term.words}${term.table ? ` ${shapeOf(term.table)}` : ""}`)),
+  )));
+  const made = element("div", { class: "arithmetic" }, row);
+  if (arithmetic.lens) made.append(element("p", { class: "lens" }, arithmetic.lens));
+  made.append(said);
+  boards.forEach((board, at) => board && listen(board, (place) => {
+    const last = arithmetic.terms.length - 1;
+    const parts = place >= 0 && at === last ? partsOf(arithmetic, place) : null;
+    boards.forEach((other, k) => other && light(other, k === at ? (place >= 0 ? [place] : []) : parts?.[k] ?? []));
+    setText(said, place < 0 ? RESTING : at === last ? sumWords(arithmetic, place) : wordsOf(arithmetic.terms[at], board.table, place));
+  }, at === arithmetic.terms.length - 1));
+  return made;
+}
+
+const RESTING = "Point at a cell, or press Tab and the arrow keys.";
+
+/** @param {Term} term @param {Table} table @param {number} place */
+function wordsOf(term, table, place) {
+  return `${term.words}${indexWords(table, place)} = ${shown(table.numbers[place])}`;
+}
+
+/** @param {Table} table */
+function shapeOf({ dims }) {
+  return `[${dims.join("×")}]`;
+}
+
+/** @typedef {{ table: Table, picture: SVGSVGElement, side: number, lit: SVGPathElement }} Board */
+
+/** @param {Term} term @param {number[]} summed axes that get a bar @returns {Board | null} */
+function makeBoard(term, summed) {
+  const { table } = term;
+  if (!table || table.numbers.length < 2) return null;
+  const side = table.columns > WIDE || table.rows > WIDE ? SMALL : LARGE;
+  const [width, height] = [table.columns * side, table.rows * side];
+  const picture = drawing("svg", {
+    class: `cells ${term.kind}`, width: width + 2 * ROOM, height: height + 2 * ROOM,
+    viewBox: `${-ROOM} ${-ROOM} ${width + 2 * ROOM} ${height + 2 * ROOM}`, role: "img",
+    "aria-label": `${term.words}, ${table.rows} by ${table.columns} cells, ${term.value?.short ?? ""}`,
+  });
+  picture.append(drawing("rect", { class: "frame", x: -0.5, y: -0.5, width: width + 1, height: height + 1 }));
+  for (const [level, path] of pathsOf(table.numbers, table.columns, side)) {
+    picture.append(drawing("path", { class: `level-${level < 0 ? "bad" : level}`, d: path }));
+  }
+  // A bar along each axis that was summed: beside the rows for all but the last axis, above the columns for the last.
+  for (const axis of summed) {
+    const across = axis === table.dims.length - 1;
+    picture.append(drawing("path", { class: "bar", d: across ? `M0 -3h${width}` : `M-3 0v${height}` }));
+  }
+  const lit = drawing("path", { class: "lit" });
+  picture.append(lit);
+  return { table, picture, side, lit };
+}
+
+/** @param {Board} board @param {number[]} places */
+function light({ table, side, lit }, places) {
+  lit.setAttribute("d", places.map((place) => {
+    const [x, y] = [(place % table.columns) * side, Math.floor(place / table.columns) * side];
+    return `M${x} ${y}h${side}v${side}h${-side}z`;
+  }).join(""));
+}
+
+/**
+ * The pointer over a board, and the arrow keys on that of the result.
+ * @param {Board} board
+ * @param {(place: number) => void} point gets the place of a cell, -1 for none
+ * @param {boolean} withKeys
+ */
+function listen({ table, picture, side }, point, withKeys) {
+  let now = -1;
+  const go = (/** @type {number} */ place) => { if (place !== now) point(now = place); };
+  picture.addEventListener("pointermove", (event) => {
+    const frame = picture.getBoundingClientRect();
+    const [column, row] = [event.clientX - frame.left, event.clientY - frame.top].map((at) => Math.floor((at - ROOM) / side));
+    go(column >= 0 && row >= 0 && column < table.columns && row < table.rows ? row * table.columns + column : -1);
+  });
+  picture.addEventListener("pointerleave", () => go(-1));
+  if (!withKeys) return;
+  picture.setAttribute("tabindex", "0");
+  picture.setAttribute("aria-roledescription", "table of numbers; the arrow keys move");
+  picture.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: table.columns, ArrowUp: -table.columns }[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = now < 0 ? 0 : now + by;
+    if (next >= 0 && next < table.numbers.length) go(next);
+  });
+  picture.addEventListener("focus", () => { if (now < 0) go(0); });
+  picture.addEventListener("blur", () => go(-1));
+}
+
+/** A histogram where there are too many cells. @param {import("./scene.js").Value} value @param {string} kind */
+export function makeBars(value, kind) {
+  const picture = drawing("svg", { class: `cells ${kind}`, width: 96, height: 32, viewBox: "0 0 96 32", role: "img", "aria-label": "histogram" });
+  picture.append(drawing("path", { class: "level-4", d: barsPath(value.bars ?? [], { width: 96, height: 32 }) }));
+  return picture;
+}
