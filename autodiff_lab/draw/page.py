@@ -34,7 +34,7 @@ body, .autodiff-lab { background: var(--lab-paper); }
 .explorer { max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
 .explorer .panels { flex: 1 0 auto; }
 .explorer .stage { display: flex; flex-direction: column; flex: 1 0 auto; }
-.explorer:not(:fullscreen) .graph { flex: 1 0 min(420px, max(200px, 100vh - 280px)); height: auto; resize: none; }
+.explorer:not(:fullscreen) .graph { flex: 1 0 min(420px, max(180px, 100vh - 320px)); height: auto; resize: none; }
 @media (max-width: 700px) {
 body { padding: 8px; }
 .explorer { min-height: calc(100vh - 16px); }

@@ -99,7 +99,7 @@ def test_the_page_fills_the_window(
     graph, whole = root.locator(".graph").bounding_box(), root.bounding_box()
     assert graph is not None
     assert whole is not None
-    assert graph["height"] >= min(420, height - 280)
+    assert graph["height"] >= min(420, height - 320)
     assert whole["height"] >= height - 40
     assert view.page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     screenshot(view, f"training-{width}-{height}", width=width, height=height)

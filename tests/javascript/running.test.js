@@ -116,12 +116,18 @@ test("steps are decimal, and leave no noise", () => {
 
 test("computed values are worded as recorded ones", () => {
   const of = (/** @type {number[]} */ numbers, dtype = "float32") => rounded({ dtype, shape: [numbers.length] }, numbers);
-  const words = (/** @type {any} */ x) => describe(x, x, false, false);
+  const words = (/** @type {any} */ x) => describe(x, x, false);
   assert.equal(words(of([1, -2.5])).short, "[1, −2.5]");
   assert.equal(words(of([1, -2.5])).full, "[1.0, -2.5]");
   assert.equal(words(of([1, 0], "bool")).short, "[True, False]");
   assert.equal(words(of([1, NaN])).mark, "nan");
   assert.equal(words(of([0, -0])).mark, "zero");
+  const ramp = words(of([-1, -0.5, 0, 0.5, 1, 0, 0, 0]));
+  assert.equal(ramp.short, "mean 0, spread 0.56 [8]");
+  assert.deepEqual(ramp.cells, [-1, -0.5, 0, 0.5, 1, 0, 0, 0]);
+  assert.equal(words(of(Array(9).fill(2))).short, "all 2 [9]");
+  assert.equal(words(of([0.123456, -1.5, 0.98765, 12.3, 1e-9])).small, "[0.123, −1.5, 0.988, 12.3, 1e−9]");
+  assert.equal(describe(of([...Array(200).keys()]), { dtype: "float32", shape: [200] }, true).bars?.length, 16);
   assert.equal(fullOf(Math.fround(0.1), "float32"), "0.1");
   assert.equal(fullOf(1e-7, "float64"), "1e-07");
 });

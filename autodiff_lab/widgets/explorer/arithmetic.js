@@ -106,6 +106,21 @@ function term(sign, words, role, kind, value) {
   return { sign, words, role, kind, value, table: tableOf(value) };
 }
 
+/**
+ * The heights, from 0 to 100, of sixteen bars from the smallest finite number to the largest.
+ * @param {number[]} numbers
+ */
+export function histogramOf(numbers) {
+  const finite = numbers.filter(Number.isFinite);
+  const counts = Array(16).fill(0);
+  const low = finite.reduce((least, number) => Math.min(least, number), Infinity);
+  const high = finite.reduce((most, number) => Math.max(most, number), -Infinity);
+  const width = (high - low) / 16;
+  for (const number of finite) counts[width > 0 && width < Infinity ? Math.min(15, Math.floor((number - low) / width)) : 8] += 1;
+  const most = Math.max(...counts, 1);
+  return counts.map((count) => Math.round((100 * count) / most));
+}
+
 /** A product of two matrices, as they are. @param {Application} application @param {(Value | undefined)[]} inputs */
 function isProduct(application, inputs) {
   return application.op.name === "matmul" && !application.params && inputs.every((value) => value && dimsOf(value).length === 2);

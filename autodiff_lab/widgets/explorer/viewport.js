@@ -8,8 +8,8 @@ export const LEAST_SCALE = 0.04;
 export const MOST_SCALE = 4;
 /** Pixels, and share of the window, that a panel has at least and at most; in a low window there is room for less. */
 const LOWEST = 420;
-const LOWEST_OF_ALL = 200;
-const AROUND = 280;
+const LOWEST_OF_ALL = 180;
+const AROUND = 320;
 const SHARE = 0.7;
 const LARGEST_AT_FIRST = 1.5;
 const MARGIN = 20;

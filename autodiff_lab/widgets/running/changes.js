@@ -7,7 +7,7 @@ import { describe } from "./wording.js";
 /** @import { Scene, Step, Tensor, Value } from "../explorer/scene.js" */
 /** @import { Arr } from "./arrays.js" */
 /** @import { Outcome, Program } from "./program.js" */
-/** @typedef {{ holder: any, key: string | number, place: number, gradient: boolean, recorded: Value }} Slot a place in the scene that shows a value */
+/** @typedef {{ holder: any, key: string | number, place: number, recorded: Value }} Slot a place in the scene that shows a value */
 
 /** The changes of one view, and where they are shown. */
 export class Changes {
@@ -71,18 +71,17 @@ export class Changes {
     if (!this.program) return;
     if (!this.slots.length) this.slots = slotsOf(this.scene, this.payload);
     this.outcome = this.made.size ? this.program.run(this.made) : null;
-    /** @type {Map<string, Value>} */
+    /** @type {Map<number, Value>} */
     const told = new Map();
     for (const slot of this.slots) slot.holder[slot.key] = this.valueAt(slot, told);
   }
 
-  /** @param {Slot} slot @param {Map<string, Value>} told @returns {Value} */
-  valueAt({ place, gradient, recorded }, told) {
+  /** @param {Slot} slot @param {Map<number, Value>} told @returns {Value} */
+  valueAt({ place, recorded }, told) {
     const { outcome, program } = this;
     if (!outcome || !program || !outcome.changed.has(place)) return recorded;
-    const key = `${place} ${gradient}`;
-    const value = told.get(key) ?? describe(outcome.values[place], program.specs[place], gradient, !program.makers.has(place));
-    told.set(key, value);
+    const value = told.get(place) ?? describe(outcome.values[place], program.specs[place], !program.makers.has(place));
+    told.set(place, value);
     return value;
   }
 
@@ -99,7 +98,7 @@ export class Changes {
       const from = incoming.find((/** @type {number} */ place) => place >= 0);
       const changed = outcome?.changed.has(outgoing) ? outcome.values[outgoing] : null;
       const local = changed && outcome ? program.local(application, from, outgoing, outcome.values) : null;
-      flow.local = changed ? describe(local, program.specs[from], false, false) : slot;
+      flow.local = changed ? describe(local, program.specs[from], false) : slot;
     });
   }
 
@@ -108,7 +107,7 @@ export class Changes {
     const { outcome, program } = this;
     if (!outcome || !program) return [];
     const reads = program.changedReads(outcome).map((read) => {
-      const [was, now] = [read.before, read.after].map((x, at) => (x ? describe(x, program.specs[read.place], false, false).short : at ? "unknown" : ""));
+      const [was, now] = [read.before, read.after].map((x, at) => (x ? describe(x, program.specs[read.place], false).short : at ? "unknown" : ""));
       const what = this.scene.tensors.get(read.place)?.name ?? "";
       return `${read.where ? `${read.where}: ` : ""}${asked(read.how, what)} ${was}, now ${now}: Python might have gone another way.`;
     });
@@ -130,10 +129,10 @@ function asked(how, what) {
 function slotsOf(scene, payload) {
   /** @type {Slot[]} */
   const slots = [];
-  const add = (/** @type {any} */ holder, /** @type {string | number} */ key, /** @type {number} */ place, gradient = true) => {
-    if (holder[key] && place >= 0) slots.push({ holder, key, place, gradient, recorded: holder[key] });
+  const add = (/** @type {any} */ holder, /** @type {string | number} */ key, /** @type {number} */ place) => {
+    if (holder[key] && place >= 0) slots.push({ holder, key, place, recorded: holder[key] });
   };
-  for (const tensor of scene.tensors.values()) add(tensor, "value", tensor.number, tensor.kind === "gradient");
+  for (const tensor of scene.tensors.values()) add(tensor, "value", tensor.number);
   scene.steps.forEach((step, at) => {
     const [incoming = [], flows = []] = payload.steps[at];
     incoming.forEach((/** @type {number} */ place, /** @type {number} */ k) => add(step.incoming, k, place));

@@ -1,5 +1,8 @@
 // Values that the page computed, in the words in which draw/values.py writes those that were recorded.  Pure: no DOM.
 
+import { histogramOf } from "../explorer/arithmetic.js";
+import { gridOf } from "../explorer/cells.js";
+import { CUT } from "../explorer/words.js";
 import { short } from "../numbers.js";
 import { isFloat, largest, total } from "./arrays.js";
 
@@ -9,13 +12,13 @@ import { isFloat, largest, total } from "./arrays.js";
 const SHOWN = 6;
 /** Elements up to which the values that ops made are kept in full, and described by mean and spread. */
 const IN_FULL = 64;
-const NARROW = 20;
+const NARROW = 32;
 const LONGEST_FULL = 600;
 
-/** @param {number} value @param {string} dtype */
-function shortOf(value, dtype) {
+/** @param {number} value @param {string} dtype @param {number} [digits] */
+function shortOf(value, dtype, digits = 4) {
   if (dtype === "bool") return value ? "True" : "False";
-  return isFloat(dtype) ? short(value) : String(value).replace("-", "−");
+  return isFloat(dtype) ? short(value, digits) : String(value).replace("-", "−");
 }
 
 /** Every digit that tells a number from its neighbours, as Python writes it. @param {number} value @param {string} dtype */
@@ -42,17 +45,23 @@ function elementsText(shape, text, from = 0) {
   return `[${Array.from({ length }, (_, k) => elementsText(rest, text, from + k * width)).join(", ")}]`;
 }
 
-/** Many numbers in one short line, empty for few. @param {Arr} x @param {boolean} gradient @param {boolean} leaf */
-function bulk({ dtype, data }, gradient, leaf) {
+/** Many numbers in one short line, empty for few. @param {Arr} x @param {boolean} leaf */
+function bulk({ dtype, data }, leaf) {
   if (data.length <= SHOWN || !isFloat(dtype) || !data.every(Number.isFinite)) return "";
   const high = largest(data);
   const low = -largest(data.map((value) => -value));
   if (low === high) return `all ${short(low)}`;
-  if (data.length > IN_FULL && !leaf) return gradient ? `max |g| ${short(Math.max(-low, high))}` : `${short(low)} … ${short(high)}`;
-  if (gradient) return `‖g‖ ${short(Math.hypot(...data))}`;
+  if (data.length > IN_FULL && !leaf) return `from ${short(low, 3)} to ${short(high, 3)}`;
+  return meanAndSpread(data);
+}
+
+/** @param {ArrayLike<number> & Iterable<number>} given */
+function meanAndSpread(given) {
+  const data = Array.from(given);
+  if (data.every((value) => value === data[0])) return `all ${short(data[0])}`;
   const mean = total(data) / data.length;
   const spread = Math.hypot(...data.map((value) => value - mean)) / Math.sqrt(data.length);
-  return `${short(Math.abs(mean) < 1e-6 * spread ? 0 : mean, 3)} ± ${short(spread, 3)}`;
+  return `mean ${short(Math.abs(mean) < 1e-6 * spread ? 0 : mean, 2)}, spread ${short(spread, 2)}`;
 }
 
 /** @param {Arr} x */
@@ -70,14 +79,18 @@ function shapeText(shape) {
   return shape.length ? `[${shape.join("×")}]` : "";
 }
 
-/** @param {string} text @param {string} shape */
-function narrowed(text, shape) {
+/** A few elements with fewer digits say more than some of them. @param {string} text @param {string} shape @param {Arr} x */
+function narrowed(text, shape, { dtype, shape: axes, data }) {
   const plain = shape && text.endsWith(` ${shape}`) ? text.slice(0, -shape.length - 1) : text;
   if (plain.length <= NARROW) return plain;
-  if (!plain.startsWith("[")) return `${plain.slice(0, NARROW - 1)}…`;
-  const end = plain.lastIndexOf(", ", NARROW - 5);
-  const kept = plain.slice(0, end > 0 ? end : NARROW - 3);
-  return `${kept}, …${"]".repeat(kept.split("[").length - kept.split("]").length)}`;
+  if (plain.startsWith("[")) {
+    for (const digits of [3, 2]) {
+      const shorter = elementsText(axes, (at) => shortOf(data[at], dtype, digits));
+      if (shorter.length <= NARROW) return shorter;
+    }
+    if (dtype !== "bool" && Array.from(data).every(Number.isFinite)) return meanAndSpread(data);
+  }
+  return `${plain.slice(0, NARROW - 1)}${CUT}`;
 }
 
 /** @param {Arr} x @returns {Mark} */
@@ -90,25 +103,32 @@ function markOf({ dtype, data }) {
  * A value as the explorer shows it.
  * @param {Arr | null} x null where the page cannot compute it
  * @param {Spec} spec
- * @param {boolean} gradient many elements are summarized differently if they are a gradient
  * @param {boolean} leaf
  * @returns {Value}
  */
-export function describe(x, spec, gradient, leaf) {
+export function describe(x, spec, leaf) {
   const shape = shapeText(spec.shape);
   if (!x) return { short: "?", full: "not computed in this page", small: "?", dtype: spec.dtype, shape, mark: "" };
-  const summary = bulk(x, gradient, leaf);
+  const summary = bulk(x, leaf);
   const told = summary ? `${summary} ${shape}` : brief(x);
-  const full = x.data.length <= IN_FULL || leaf ? elementsText(x.shape, (at) => fullOf(x.data[at], x.dtype)) : summaryOf(x);
+  const kept = x.data.length <= IN_FULL || leaf;
+  const full = kept ? elementsText(x.shape, (at) => fullOf(x.data[at], x.dtype)) : summaryOf(x);
   return {
-    short: told, small: narrowed(told, shape), dtype: spec.dtype, shape, mark: markOf(x),
-    full: full.length <= LONGEST_FULL ? full : `${full.slice(0, LONGEST_FULL - 1)}…`,
+    short: told, small: narrowed(told, shape, x), dtype: spec.dtype, shape, mark: markOf(x),
+    full: full.length <= LONGEST_FULL ? full : `${full.slice(0, LONGEST_FULL - 1)}${CUT}`,
+    cells: kept && x.data.length > SHOWN ? Array.from(x.data, Number) : undefined,
+    bars: kept && x.data.length > SHOWN && dtypeHasBars(x.dtype) && !gridOf(spec.shape) ? histogramOf(Array.from(x.data, Number)) : undefined,
   };
+}
+
+/** @param {string} dtype */
+function dtypeHasBars(dtype) {
+  return dtype !== "bool" && !dtype.startsWith("complex");
 }
 
 /** @param {Arr} x */
 function summaryOf({ dtype, data }) {
   const finite = data.filter(Number.isFinite);
   const ends = finite.length ? [`min ${-largest(finite.map((value) => -value))}`, `mean ${total(finite) / finite.length}`, `max ${largest(finite)}`] : [];
-  return `${ends.join(", ")}; first: ${Array.from(data.slice(0, SHOWN), (value) => fullOf(value, dtype)).join(", ")}, …`;
+  return `${ends.join(", ")}; the first elements: ${Array.from(data.slice(0, SHOWN), (value) => fullOf(value, dtype)).join(", ")}`;
 }
