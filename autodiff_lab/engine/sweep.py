@@ -23,7 +23,7 @@ from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import CAUSE, GradientFlowed, tell_made
+from autodiff_lab.events import CAUSE, GradientFlowed, fitted_axes, tell_made
 from autodiff_lab.kernels.base.elementwise import FEW
 
 ndarray = np.ndarray
@@ -64,19 +64,6 @@ class Engine:
         rules: dict[str, Any] | None = None,
     ) -> None:
         self.ops, self.accumulate, self.rules = ops, accumulate, {} if rules is None else rules
-
-
-def fitted_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the axes of a contribution of shape `have` over which `fit` sums to give it the shape `want`.
-
-    Examples
-    --------
-    >>> fitted_axes((3, 4), (3, 1)), fitted_axes((5, 3, 4), (4,)), fitted_axes((), (3,))
-    ((1,), (0, 1), ())
-    """
-    extra = len(have) - len(want)
-    shared = enumerate(have[max(extra, 0) :]) if extra >= 0 else ()
-    return (*range(extra), *(extra + i for i, n in shared if want[i] == 1 != n))
 
 
 def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:

@@ -48,12 +48,13 @@ from autodiff_lab.events.values import (
     TensorWatched,
     Transferred,
     VariableAssigned,
+    fitted_axes,
 )
 
 __all__ = [
     "CAUSE", "EVERYTHING", "Event", "FaultFound", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorWatched", "Transferred",
-    "VariableAssigned", "active", "applied", "fresh_id", "heard", "name_scope", "observing", "place_now", "scoped",
-    "sinks_now", "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now", "unheard",
+    "VariableAssigned", "active", "applied", "fitted_axes", "fresh_id", "heard", "name_scope", "observing", "place_now",
+    "scoped", "sinks_now", "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now", "unheard",
 ]

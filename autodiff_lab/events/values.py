@@ -197,6 +197,20 @@ class GradientFlowed(NamedTuple):
     summed: tuple[int, ...] = ()
 
 
+def fitted_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes of a contribution of shape `have` over which a sweep sums to give it the shape `want`.
+
+    Examples
+    --------
+    >>> from autodiff_lab.events.values import fitted_axes
+    >>> fitted_axes((3, 4), (3, 1)), fitted_axes((5, 3, 4), (4,)), fitted_axes((), (3,))
+    ((1,), (0, 1), ())
+    """
+    extra = len(have) - len(want)
+    shared = enumerate(have[max(extra, 0) :]) if extra >= 0 else ()
+    return (*range(extra), *(extra + i for i, n in shared if want[i] == 1 != n))
+
+
 class SweepEnded(NamedTuple):
     """A backward pass is over; `results` are the ids of the gradients in the order of the sources, None for no path."""
 
