@@ -55,8 +55,8 @@ _EAGER = {name for name, value in globals().items() if name[0] != "_" and not is
 _MODULES = frozenset({
     "activations", "autodiff", "bitwise", "callbacks", "config", "constraints", "data", "debugging", "image",
     "initializers", "keras", "layers", "linalg", "losses", "math", "metrics", "nest", "nn", "optimizers", "queue",
-    "ragged", "random", "regularizers", "signal", "sparse", "strings", "style", "testing",
-    "train", "typing",
+    "ragged", "random", "regularizers", "signal", "sparse", "strings", "style", "teaching",
+    "testing", "train", "typing",
 })
 _HOMES = {
     "compile": "function",

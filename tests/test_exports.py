@@ -19,7 +19,7 @@ from tests.tree import PACKAGE
 # The modules whose names users type.
 PUBLIC = ["autodiff_lab"] + [
     f"autodiff_lab.{name}"
-    for name in (*NAMESPACES, "adapters", "extend", "testing")
+    for name in (*NAMESPACES, "adapters", "extend", "teaching", "testing")
     if (PACKAGE / f"{name}.py").exists() or (PACKAGE / name / "__init__.py").exists()
 ]
 

@@ -76,6 +76,8 @@ LAYERS["keras"] = _layers(
     "optimizers",
     "regularizers",
 )
+# Passes over finished recordings: the rules of the engine on what a recording holds.
+LAYERS["teaching"] = _layers("engine", "recording", "explain.subjects")
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
 LAYERS.update(

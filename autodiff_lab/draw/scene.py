@@ -173,6 +173,7 @@ class _Tables:
         met = self.recording.tensors
         targets = [pair for pair in zip(sweep.targets, sweep.seeds, strict=False) if pair[0] in met]
         sources = [pair for pair in zip(sweep.sources, sweep.results, strict=False) if pair[0] in met]
+        unusual = sweep.carried or sweep.forward
         return [
             [self.tensor(target) for target, _ in targets],
             [self.value(seed) for _, seed in targets],
@@ -180,6 +181,7 @@ class _Tables:
             [self.value(result) for _, result in sources],
             int(sweep.finished),
             self.place(sweep.place),
+            *([[[self.tensor(t), self.value(g)] for t, g in sweep.carried], int(sweep.forward)] if unusual else []),
         ]
 
     def left(self) -> dict[str, list[Any]]:

@@ -2,6 +2,8 @@
 
 The chain rule says that a gradient is a sum over paths; here the sum is written out, for programs of scalars.  The
 number of paths can grow exponentially, so they are counted without being listed, and only the largest are listed.
+Paths are followed along the ops, and not in the order in which the pass visited them: where the pass
+lost a contribution, or made one twice, the sum over paths shows it.
 """
 
 from __future__ import annotations
@@ -60,7 +62,11 @@ class Ledger:
     count : int
         The number of all paths.
     total : float
-        The gradient, the sum over all paths.
+        The gradient that the backward pass found.
+    added : float
+        The sum over all paths; what the gradient should be if all local derivatives are right.
+    balanced : bool
+        Whether the two agree up to rounding, as they do after a right backward pass.
 
     Examples
     --------
@@ -82,17 +88,30 @@ class Ledger:
     paths: tuple[LedgerPath, ...]
     count: int
     total: float
+    added: float
+    balanced: bool = True
 
     @property
     def rest(self) -> float:
         """The sum over the paths that are not listed."""
-        return self.total - sum(path.product for path in self.paths)
+        return self.added - sum(path.product for path in self.paths)
 
     @property
     def headline(self) -> str:
-        """The gradient and its sum, for example ``"dy/dx = 5.01 = 3 + 3 - 0.99"``."""
+        """The gradient and its sum: ``"dy/dx = 5.01 = 3 + 3 - 0.99"``.
+
+        After a wrong pass, what is wrong with it: ``"dc/dx = 6; paths add to 21; 15 missing"``.
+        """
+        gradient = f"d{self.target}/d{self.source} = {short(self.total)}"
+        if not self.balanced:
+            return f"{gradient}; paths add to {short(self.added)}; {self._difference()}"
         sums = _sum([path.product for path in self.paths]) if 1 < self.count == len(self.paths) <= LISTED // 2 else ""
-        return f"d{self.target}/d{self.source} = {short(self.total)}" + (f" = {sums}" if sums else "")
+        return gradient + (f" = {sums}" if sums else "")
+
+    def _difference(self) -> str:
+        """Return what the gradient lacks, or has too much of."""
+        missing = self.added - self.total
+        return f"{short(missing)} missing" if missing * self.added > 0 else f"{short(-missing)} too much"
 
     def __str__(self) -> str:
         values = [short(path.product) for path in self.paths]
@@ -154,7 +173,10 @@ def ledger(recording: Recording, source: Any, target: Any = None, limit: int = L
     s = subject(recording, source, "source")
     t = None if target is None else subject(recording, target, "target")
     for sweep in reversed(recording.sweeps):
+        if sweep.forward:
+            continue
         reached = any(flow.input in s.tensors for step in sweep.steps for flow in step.flows)
+        reached = reached or any(tensor in s.tensors for tensor, _ in sweep.carried)
         if reached and (t is None or t.keys & set(sweep.targets)):
             return _Paths(recording, sweep, s, t, limit).ledger()
     raise NotInRecording(
@@ -173,7 +195,7 @@ class _Link:
 
 
 class _Paths:
-    """Keeps, for every tensor that a sweep reached, the largest paths to the target and the number of all paths."""
+    """Keeps, for every tensor that a sweep reached, the largest paths to the target, their number and their sum."""
 
     def __init__(self, recording: Recording, sweep: Sweep, source: Subject, target: Subject | None, limit: int) -> None:
         self.recording, self.sweep, self.source, self.limit = recording, sweep, source, limit
@@ -182,17 +204,25 @@ class _Paths:
         self.name = " + ".join(recording.name_of(t) for t in targets)
         self.ways: dict[int, list[_Link]] = {t: [_Link(self.number(seeds[t]))] for t in targets}
         self.count: dict[int, int] = dict.fromkeys(targets, 1)
+        self.sums: dict[int, float] = {t: self.number(seeds[t]) for t in targets}
+        self.sizes: dict[int, float] = {t: abs(s) for t, s in self.sums.items()}
 
     def ledger(self) -> Ledger:
-        for step in self.sweep.steps:
-            for flow in step.flows:
-                self.follow(step, flow)
-        links = [link for tensor in self.source.tensors for link in self.ways.get(tensor, [])]
-        count = sum(self.count.get(tensor, 0) for tensor in self.source.tensors)
+        # A wrong pass may visit an op several times, or too early.
+        visited = {(step.application, flow.position): (step, flow) for step in self.sweep.steps for flow in step.flows}
+        for key in sorted(visited, key=lambda key: (-key[0], key[1])):
+            self.follow(*visited[key])
+        tensors = self.source.tensors
+        links = [link for tensor in tensors for link in self.ways.get(tensor, [])]
+        count = sum(self.count.get(tensor, 0) for tensor in tensors)
         largest = heapq.nlargest(self.limit, links, key=lambda link: _size(link.product))
         adjoints = self.sweep.adjoints()
-        total = sum(self.number(adjoints[t]) for t in self.source.tensors if t in adjoints)
-        return Ledger(self.source.name, self.name, tuple(map(_unrolled, largest)), count, total)
+        found = [adjoints[t] for t in tensors if t in adjoints]
+        total, added = sum(map(self.number, found)), sum(self.sums.get(t, 0.0) for t in tensors)
+        size = sum(self.sizes.get(t, 0.0) for t in tensors)
+        precise = max((_rounding(self.recording.tensors[g].snapshot.dtype) for g in found), default=0.0)
+        balanced = not math.isfinite(total - added) or abs(total - added) <= precise * max(size, abs(total))
+        return Ledger(self.source.name, self.name, tuple(map(_unrolled, largest)), count, total, added, balanced)
 
     def follow(self, step: Step, flow: Flow) -> None:
         """Extend the paths to an op's outputs by the op itself, towards one input."""
@@ -209,6 +239,9 @@ class _Paths:
         self.ways[flow.input] = heapq.nlargest(self.limit, both, key=lambda link: _size(link.product))
         count = sum(self.count.get(output, 0) for output in application.outputs)
         self.count[flow.input] = self.count.get(flow.input, 0) + count
+        for kept, factor_ in ((self.sums, factor.derivative), (self.sizes, abs(factor.derivative))):
+            more = factor_ * sum(kept.get(output, 0.0) for output in application.outputs)
+            kept[flow.input] = kept.get(flow.input, 0.0) + more
 
     def local(self, step: Step, flow: Flow) -> float:
         if flow.local is not None and flow.local.array is not None and flow.local.size == 1:
@@ -239,6 +272,12 @@ def _real(value: Snapshot, name: str) -> float:
             "of a program of floats, such as the real and the imaginary part separately."
         )
     return float(array)
+
+
+def _rounding(dtype: str) -> float:
+    """Return how far a sum may be off by rounding, relative to its terms."""
+    bits = {"float16": 11, "bfloat16": 8, "float32": 24}.get(dtype, 53)
+    return min(2.0 ** (9 - bits), 0.05)
 
 
 def _size(number: float) -> float:

@@ -72,7 +72,8 @@ class Flow:
     """A contribution to an adjoint: the `arrived`-th of `expected` contributions to tensor `input` in this sweep.
 
     `outgoing` and `total` are tensor ids; `local` is the derivative at a unit cotangent, for elementwise ops.  `summed`
-    are the axes over which the rule's result was summed, because the input was broadcast along them.
+    are the axes over which the rule's result was summed, because the input was broadcast along them.  In a forward pass
+    `input` is the output that a tangent is carried to, from the input at `position`.
     """
 
     position: int
@@ -87,7 +88,10 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The visit of a sweep to one application; `incoming` has the adjoint's id for each of its outputs."""
+    """The visit of a sweep to one application; `incoming` has the adjoint's id for each of its outputs.
+
+    In a forward pass, `incoming` has the tangent's id for each of its inputs.
+    """
 
     index: int
     application: int
@@ -99,7 +103,9 @@ class Step:
 class Sweep:
     """One backward pass: from the `seeds` of `targets` to the `results` of `sources` (None where no path leads).
 
-    `untracked` are requested targets that the tape does not know.
+    `untracked` are requested targets that the tape does not know.  `carried` are pairs of a tensor and the adjoint that
+    it had before the pass, which a right engine never has.  A `forward` pass carries tangents instead, from the seeds
+    of `targets`, which are inputs, to the tangents of `sources`, which are outputs.
     """
 
     index: int
@@ -112,10 +118,12 @@ class Sweep:
     place: Place | None = None
     finished: bool = True
     untracked: tuple[int, ...] = ()
+    carried: tuple[tuple[int, int], ...] = ()
+    forward: bool = False
 
     def adjoints(self) -> dict[int, int]:
-        """Return the id of the final adjoint of every tensor that the sweep reached."""
-        reached = dict(zip(self.targets, self.seeds, strict=False))
+        """Return the id of the final adjoint, or tangent, of every tensor that the sweep reached."""
+        reached = dict(self.carried) | dict(zip(self.targets, self.seeds, strict=False))
         for step in self.steps:
             for flow in step.flows:
                 reached[flow.input] = flow.total
@@ -147,8 +155,8 @@ class Note:
 class Moment:
     """One stop of a stepper.
 
-    `phase` is 'forward' when application `application` ran, or 'backward' when step `step` of sweep `sweep` visited
-    it.
+    `phase` is 'forward' when application `application` ran, and 'backward' or 'tangent' when step `step` of sweep
+    `sweep` visited it, 'tangent' in a forward pass.
     """
 
     phase: str

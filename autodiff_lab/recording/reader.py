@@ -187,8 +187,12 @@ class _Reader:
         seeds = tuple([self.known(item) for item in field.get("seeds", []).items(len(targets), len(targets))])
         sources = tuple([item.integer() for item in field.get("sources", []).items()])
         results = tuple([self.maybe_known(item) for item in field.get("results", []).items(len(sources), len(sources))])
+        carried = [pair.items(2, 2) for pair in field.get("carried", []).items()]
+        forward = field.get("forward", False).boolean()
         expected: Counter[int] = Counter()
-        rows = [self.step(number, item, expected) for number, item in enumerate(field.get("steps", []).items())]
+        rows = [
+            self.step(number, item, expected, forward) for number, item in enumerate(field.get("steps", []).items())
+        ]
         steps = tuple(
             [
                 Step(
@@ -211,23 +215,28 @@ class _Reader:
             self.place(field.get("place", None)),
             field.get("finished", True).boolean(),
             tuple([self.known(item) for item in field.get("untracked", []).items()]),
+            tuple([(self.known(tensor), self.known(adjoint)) for tensor, adjoint in carried]),
+            forward,
         )
 
-    def step(self, index: int, field: Field, arrived: Counter[int]) -> Step:
+    def step(self, index: int, field: Field, arrived: Counter[int], forward: bool) -> Step:
         application_field, incoming, flows = field.items(3, 3)
         application = self.applications[application_field.integer(0, len(self.applications) - 1)]
-        count = len(application.outputs)
+        count = len(application.inputs if forward else application.outputs)
         return Step(
             index,
             application.index,
             tuple([self.maybe_known(item) for item in incoming.items(count, count)]),
-            tuple([self.flow(item, application, arrived) for item in flows.items()]),
+            tuple([self.flow(item, application, arrived, forward) for item in flows.items()]),
         )
 
-    def flow(self, field: Field, application: Application, arrived: Counter[int]) -> Flow:
+    def flow(self, field: Field, application: Application, arrived: Counter[int], forward: bool) -> Flow:
         parts = field.items(3, 5)
-        position = parts[0].integer(0, len(application.inputs) - 1)
-        tensor = application.inputs[position]
+        place = parts[0].items(2, 2) if forward else [parts[0]]
+        position = place[0].integer(0, len(application.inputs) - 1)
+        tensor = place[1].integer() if forward else application.inputs[position]
+        if forward and tensor not in application.outputs:
+            raise place[1].wrong("an output of the application")
         arrived[tensor] += 1
         return Flow(
             position,
@@ -245,7 +254,7 @@ class _Reader:
         if field.value not in (None, []):  # a writer leaves empty lists out
             return tuple([self.moment(item, sweeps) for item in field.items()])
         forward = [Moment("forward", a.index) for a in self.applications if a.cause is None]
-        backward = [Moment("backward", step.application, s.index, step.index) for s in sweeps for step in s.steps]
+        backward = [Moment(_phase(s), step.application, s.index, step.index) for s in sweeps for step in s.steps]
         return (*forward, *backward)
 
     def moment(self, field: Field, sweeps: tuple[Sweep, ...]) -> Moment:
@@ -259,7 +268,7 @@ class _Reader:
         step = parts[2].integer(0, len(sweeps[sweep].steps) - 1)
         if sweeps[sweep].steps[step].application != application:
             raise parts[0].wrong(f"application {sweeps[sweep].steps[step].application}, which that step visits")
-        return Moment("backward", application, sweep, step)
+        return Moment(_phase(sweeps[sweep]), application, sweep, step)
 
     def note(self, field: Field) -> Note:
         return Note(
@@ -270,6 +279,10 @@ class _Reader:
             field.get("before", 0).integer(0, len(self.applications)),
             field.get("by", None).maybe_integer(),
         )
+
+
+def _phase(sweep: Sweep) -> str:
+    return "tangent" if sweep.forward else "backward"
 
 
 def _parameters(field: Field) -> dict[str, Any]:

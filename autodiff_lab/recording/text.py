@@ -80,9 +80,9 @@ class _Printer:
         if step == 0:
             yield from self.start(sweep)
         elif sweep.index != self.sweep:
-            yield f"backward pass {sweep.index + 1} continues", ""
+            yield f"{direction(sweep)} pass {sweep.index + 1} continues", ""
         self.sweep = sweep.index
-        yield self.step(sweep.steps[step])
+        yield self.step(sweep, sweep.steps[step])
         if step == len(sweep.steps) - 1:
             yield from self.end(sweep)
 
@@ -127,15 +127,19 @@ class _Printer:
                 yield from self.leaf(source)
         number = f" {sweep.index + 1}" if len(self.recording.sweeps) > 1 else ""
         targets = ", ".join(map(self.named, sweep.targets)) or "nothing that the tape watched"
-        yield f"backward pass{number} from {targets}", self.comment("", sweep.place)
+        yield f"{direction(sweep)} pass{number} from {targets}", self.comment("", sweep.place)
         for target, seed in zip(sweep.targets, sweep.seeds, strict=False):
-            yield f"{self.number(target)} += {self.kind(seed)}", self.comment(self.value(seed, name=False), None)
+            sign = ": tangent" if sweep.forward else " +="
+            yield f"{self.number(target)}{sign} {self.kind(seed)}", self.comment(self.value(seed, name=False), None)
+        for tensor, adjoint in sweep.carried:
+            left = f"{self.number(tensor)} already held {self.kind(adjoint)}"
+            yield left, self.comment(self.value(adjoint, name=False), None)
 
-    def step(self, step: Step) -> tuple[str, str]:
+    def step(self, sweep: Sweep, step: Step) -> tuple[str, str]:
         application = self.recording.applications[step.application]
-        output = ", ".join(map(self.number, application.outputs))
+        output = "" if sweep.forward else ", ".join(map(self.number, application.outputs)) + " "
         shares = ", ".join(f"{self.number(flow.input)} += {self.kind(flow.outgoing)}" for flow in step.flows)
-        return f"{output} {application.op}: {shares}", ", ".join(filter(None, map(self.share, step.flows)))
+        return f"{output}{application.op}: {shares}", ", ".join(filter(None, map(self.share, step.flows)))
 
     def share(self, flow: Flow) -> str:
         if not self.values:
@@ -149,14 +153,15 @@ class _Printer:
 
     def end(self, sweep: Sweep) -> Iterator[tuple[str, str]]:
         if not sweep.finished:
-            yield "the backward pass did not finish", ""
+            yield f"the {direction(sweep)} pass did not finish", ""
             return
+        what = "tangent" if sweep.forward else "gradient"
         for source, result in zip(sweep.sources, sweep.results, strict=False):
             who = self.number(source) if source in self.recording.tensors else "a source that no op used"
             if result is None:
-                yield f"{who}: no gradient", "no path leads to it" if self.values else ""
+                yield f"{who}: no {what}", "no path leads to it" if self.values else ""
             else:
-                yield f"{who}: gradient {self.kind(result)}", self.value(result)
+                yield f"{who}: {what} {self.kind(result)}", self.value(result)
 
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:
@@ -193,6 +198,11 @@ class _Printer:
         line = self.recording.line(place)
         where = self.recording.where(place) + (f": {line}" if line else "")
         return f"{shown}   {one_line(where)}" if shown else one_line(where)
+
+
+def direction(sweep: Sweep) -> str:
+    """Return ``"forward"`` or ``"backward"``."""
+    return "forward" if sweep.forward else "backward"
 
 
 def _is_told(note: Note) -> bool:

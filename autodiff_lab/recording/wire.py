@@ -163,24 +163,29 @@ def _data(value: Any) -> Any:
 
 
 def _sweep(sweep: Sweep, files: dict[str, int]) -> dict[str, Any]:
-    return _lean({"untracked": list(sweep.untracked)}) | {
+    more = {
+        "untracked": list(sweep.untracked),
+        "carried": [list(pair) for pair in sweep.carried],
+        "forward": sweep.forward,
+    }
+    return _lean(more) | {
         "tape": sweep.tape,
         "targets": list(sweep.targets),
         "seeds": list(sweep.seeds),
         "sources": list(sweep.sources),
         "results": list(sweep.results),
-        "steps": [_step(step) for step in sweep.steps],
+        "steps": [_step(step, sweep.forward) for step in sweep.steps],
         "place": _place(sweep.place, files),
         "finished": sweep.finished,
     }
 
 
-def _step(step: Step) -> list[Any]:
-    return [step.application, list(step.incoming), [_flow(flow) for flow in step.flows]]
+def _step(step: Step, forward: bool) -> list[Any]:
+    return [step.application, list(step.incoming), [_flow(flow, forward) for flow in step.flows]]
 
 
-def _flow(flow: Flow) -> list[Any]:
-    row = [flow.position, flow.outgoing, flow.total]
+def _flow(flow: Flow, forward: bool) -> list[Any]:
+    row = [[flow.position, flow.input] if forward else flow.position, flow.outgoing, flow.total]
     local = None if flow.local is None else value_to_json(flow.local)
     if flow.summed:
         return [*row, local, [*flow.summed]]

@@ -131,7 +131,8 @@ function legend() {
 /** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application @param {Flow} flow */
 function flowPart(scene, state, now, application, flow) {
   const names = namesOf(scene, application.inputs);
-  const name = names[flow.position] ?? scene.tensors.get(flow.input)?.name ?? "";
+  const given = now.tangent ? undefined : names[flow.position];
+  const name = given ?? scene.tensors.get(flow.input)?.name ?? "";
   const local = application.op.locals[flow.position] ?? "";
   const part = element("section", { class: "flow", "data-position": flow.position });
   part.append(flow.local ? product(now, flow, name, local, names) : passage(now, flow, name, local, names));
@@ -143,11 +144,11 @@ function flowPart(scene, state, now, application, flow) {
 
 /** @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names */
 function product(now, flow, name, local, names) {
-  const incoming = now.incoming.find((value) => value !== null) ?? null;
+  const incoming = (now.tangent ? now.incoming[flow.position] : now.incoming.find((value) => value !== null)) ?? null;
   const long = [incoming, flow.local, flow.outgoing].some((value) => (value?.short.length ?? 0) > LONG);
   return element(
     "div", { class: long ? "product long" : "product" },
-    factor("", numeral(incoming, "backward", "incoming"), "incoming"),
+    factor("", numeral(incoming, "backward", "incoming"), now.tangent ? `tangent of ${names[flow.position]}` : "incoming"),
     factor("×", numeral(flow.local, "local", "local"), local ? formula(local, bracketed(names)) : "local"),
     factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
   );
@@ -161,7 +162,8 @@ function passage(now, flow, name, local, names) {
   const rule = element("span", { class: "number local", "data-role": "rule" }, local ? formula(local, bracketed(names)) : "its rule");
   return element(
     "div", { class: "product long" },
-    ...now.incoming.map((value) => factor("", numeral(value, "backward", "incoming"), "incoming")),
+    ...(now.tangent ? [now.incoming[flow.position]] : now.incoming).map(
+      (value) => factor("", numeral(value, "backward", "incoming"), now.tangent ? `tangent of ${names[flow.position]}` : "incoming")),
     factor("→", rule, "local"),
     factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
   );

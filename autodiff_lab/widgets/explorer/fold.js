@@ -47,7 +47,10 @@ export function fold(scene, step) {
 function begin(scene, sweep, adjoints, passed) {
   for (const tensor of reach(scene, sweep)) adjoints.delete(tensor);
   passed.clear();
-  const { targets, seeds } = scene.sweeps[sweep];
+  const { targets, seeds, carried } = scene.sweeps[sweep];
+  for (const { tensor, value } of carried) {
+    adjoints.set(tensor, { total: value, arrived: 0, expected: 0, shares: [value], seeded: true });
+  }
   targets.forEach((target, at) => {
     const seed = seeds[at];
     if (seed) adjoints.set(target, { total: seed, arrived: 1, expected: 1, shares: [seed], seeded: true });

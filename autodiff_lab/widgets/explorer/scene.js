@@ -20,10 +20,11 @@
  * @typedef {{ position: number, input: number, local: Value | null, outgoing: Value, total: Value, arrived: number,
  *   expected: number, summed: number[] }} Flow `summed` are the axes over which the rule's result was summed
  */
-/** @typedef {{ application: number, sweep: number, incoming: (Value | null)[], flows: Flow[] }} Step */
+/** @typedef {{ application: number, sweep: number, tangent: boolean, incoming: (Value | null)[], flows: Flow[] }} Step */
 /**
  * @typedef {{ targets: number[], seeds: Value[], sources: number[], results: (Value | null)[], finished: boolean,
- *   place: Place | null, first: number, last: number }} Sweep
+ *   place: Place | null, first: number, last: number, tangent: boolean,
+ *   carried: { tensor: number, value: Value }[] }} Sweep
  */
 /**
  * @typedef {{ at: number, key: string, kind: string, label: string, name: string, tensors: number[],
@@ -64,13 +65,14 @@ export function decode(payload) {
   const places = payload.places.map((/** @type {string[]} */ [where, line]) => ({ where, line }));
   const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
   const place = (/** @type {number} */ at) => (at < 0 ? null : places[at]);
-  const steps = payload.steps.map((/** @type {any[]} */ row) => decodeStep(row, values));
+  const steps = payload.steps.map((/** @type {any[]} */ row) => decodeStep(row, values, payload.sweeps));
   const sweeps = payload.sweeps.map((/** @type {any[]} */ row, /** @type {number} */ at) => {
     const visits = steps.flatMap((/** @type {Step} */ step, /** @type {number} */ k) => (step.sweep === at ? [k + 1] : []));
-    const [targets, seeds, sources, results, finished, where] = row;
+    const [targets, seeds, sources, results, finished, where, carried = [], tangent = 0] = row;
     return {
       targets, sources, finished: Boolean(finished), place: place(where),
-      seeds: seeds.map(value), results: results.map(value),
+      seeds: seeds.map(value), results: results.map(value), tangent: Boolean(tangent),
+      carried: carried.map((/** @type {number[]} */ [tensor, at]) => ({ tensor, value: values[at] })),
       first: visits[0] ?? steps.length + 1, last: visits[visits.length - 1] ?? steps.length + 1,
     };
   });
@@ -82,7 +84,7 @@ export function decode(payload) {
   }));
   return {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
-    applications, left, phases: phasesOf(steps, sweeps.length), homes: homesOf(steps),
+    applications, left, phases: phasesOf(steps, sweeps), homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
     rows: rowsOf(applications, tensors), loops: payload.loops ?? [],
   };
@@ -91,12 +93,13 @@ export function decode(payload) {
 /**
  * @param {any[]} row
  * @param {Value[]} values
+ * @param {any[][]} sweeps
  * @returns {Step}
  */
-function decodeStep([application, sweep = -1, incoming = [], flows = []], values) {
+function decodeStep([application, sweep = -1, incoming = [], flows = []], values, sweeps) {
   const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
   return {
-    application, sweep, incoming: incoming.map(value),
+    application, sweep, tangent: Boolean(sweeps[sweep]?.[7]), incoming: incoming.map(value),
     flows: flows.map((/** @type {any[]} */ [position, input, local, outgoing, total, arrived, expected, summed = []]) => ({
       position, input, local: value(local), outgoing: values[outgoing], total: values[total], arrived, expected, summed,
     })),
@@ -163,7 +166,7 @@ function decodeView(path, view) {
 /**
  * Runs of steps of one kind: the forward pass, each sweep, what ran between them.
  * @param {Step[]} steps
- * @param {number} sweeps
+ * @param {Sweep[]} sweeps
  * @returns {Phase[]}
  */
 function phasesOf(steps, sweeps) {
@@ -177,10 +180,11 @@ function phasesOf(steps, sweeps) {
   return phases;
 }
 
-/** @param {number} sweep @param {number} sweeps */
+/** @param {number} sweep @param {{ tangent: boolean }[]} sweeps */
 export function phaseLabel(sweep, sweeps) {
   if (sweep < 0) return "forward";
-  return sweeps > 1 ? `backward ${sweep + 1}` : "backward";
+  const kind = sweeps[sweep]?.tangent ? "tangents" : "backward";
+  return sweeps.length > 1 ? `${kind} ${sweep + 1}` : kind;
 }
 
 /**

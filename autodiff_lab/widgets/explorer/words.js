@@ -1,5 +1,7 @@
 // Sentences: what a step says in the live line and on the card.  Pure: no DOM.
 
+import { phaseLabel } from "./scene.js";
+
 /** @import { Scene, Tensor, Application, Step, Value, Box } from "./scene.js" */
 /** @import { State, Gradient } from "./fold.js" */
 
@@ -42,7 +44,7 @@ export function bracketed(names) {
 export function counter(scene, state) {
   if (state.phase === "start") return `Start · ${scene.last} ${scene.last === 1 ? "step" : "steps"}`;
   const sweep = state.now ? state.now.sweep : -1;
-  const kind = sweep < 0 ? "forward" : scene.sweeps.length > 1 ? `backward ${sweep + 1}` : "backward";
+  const kind = phaseLabel(sweep, scene.sweeps);
   return `Step ${state.step} of ${scene.last} · ${kind}`;
 }
 
@@ -56,7 +58,7 @@ export function liveLine(scene, state) {
   if (now === null) return `Start of ${scene.last} steps; nothing has run yet.`;
   const application = scene.applications.get(now.application);
   if (!application) return counter(scene, state);
-  const head = `Step ${state.step} of ${scene.last}, ${now.sweep < 0 ? "forward" : "backward"}: ${application.op.name}`;
+  const head = `Step ${state.step} of ${scene.last}, ${now.tangent ? "tangents" : now.sweep < 0 ? "forward" : "backward"}: ${application.op.name}`;
   return now.sweep < 0 ? `${head}; ${forwardWords(scene, application)}.` : `${head}; ${backwardWords(scene, now)}.`;
 }
 
@@ -76,12 +78,13 @@ function valueWords(tensor) {
 /** @param {Scene} scene @param {Step} now */
 function backwardWords(scene, now) {
   const incoming = now.incoming.map((value) => value?.short ?? "nothing").join(", ");
+  const what = now.tangent ? "tangents" : "incoming";
   const shares = now.flows.map((flow) => {
     const name = scene.tensors.get(flow.input)?.name ?? "";
     const local = flow.local ? `local ${flow.local.short}; ` : "";
     return `${local}delivers ${flow.outgoing.short} to ${name}; ${arrivals(name, flow.arrived, flow.expected)}`;
   });
-  return [`incoming ${incoming}`, ...shares].join("; ");
+  return [`${what} ${incoming}`, ...shares].join("; ");
 }
 
 /** @param {string} name @param {number} arrived @param {number} expected */

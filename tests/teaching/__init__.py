@@ -1,0 +1,1 @@
+"""Tests of engines that are wrong on purpose, of replays, and of the detective."""
