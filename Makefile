@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
+.PHONY: help env chromium javascript lab lessons-played test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -75,6 +75,9 @@ chromium:
 # Learners need neither Chromium nor TypeScript, so `lab` installs only the Python packages.
 lab: $(PACKAGES_STAMP) $(LAB_SETTINGS) ## Open JupyterLab on the first lesson (LAB_ARGS="--no-browser --port 8899").
 	$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS) $(FIRST_LESSON)
+
+lessons-played: $(PACKAGES_STAMP) ## Run the lessons and save them: played in tests/lessons/played/, for learners in notebooks/ (LESSONS="01 07").
+	AUTODIFF_LAB_PROGRESS=off AUTODIFF_LAB_KERNELS=numpy AUTODIFF_LAB_COMPILE=wait $(BIN)/python -m tests.lessons.renew $(LESSONS)
 
 test: env ## Run every check: Python, doctests, documents, notebooks, JavaScript, browser, simulator, lint, types.
 	$(RUN_PARTS) $(if $(TEST_ARGS),-- $(TEST_ARGS))

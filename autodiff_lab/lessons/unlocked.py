@@ -102,6 +102,8 @@ class Unlocked(Shown):
         self._call = False
         self.view = None
         text = printed.getvalue().rstrip()
+        if hasattr(value, "savefig"):
+            value = _figure(value)
         if value is not None:
             try:
                 _widget(value)
@@ -198,6 +200,14 @@ def _widget(view: Any) -> Any:
         "unlock shows a recording, its explanation or ledger, a compiled function, a picture or a widget, but this is "
         f"a {type(view).__name__}."
     )
+
+
+def _figure(figure: Any) -> Picture:
+    """Return a figure of matplotlib as a picture."""
+    drawn = StringIO()
+    figure.savefig(drawn, format="svg")
+    text = drawn.getvalue()
+    return Picture("A figure.", text[text.index("<svg") :])
 
 
 def _text(words: str) -> str:

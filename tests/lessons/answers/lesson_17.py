@@ -32,6 +32,7 @@ lessons.check_emitted(tell_blank, lambda x, w: (x + w) * w)"""
 _OPS = """(a,) = emitter.emit_op("add", [one, two], [x + w])
     (y,) = emitter.emit_op("mul", [a, two], [(x + w) * w])"""
 _EXP = """
+import autodiff_lab as lab
 def exp(num):
     return type(num)(np.exp(num.value), None, "exp", [num], [{slope}])
 lessons.check_emitted(
