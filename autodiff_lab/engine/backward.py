@@ -7,7 +7,6 @@ chooses raw or recorded operations, and collects the adjoints of the sources.  S
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
 from contextlib import nullcontext
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -22,11 +21,12 @@ from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.sweep import Engine, flow_reporter, sweep
+from autodiff_lab.engine.sweep import UNFUSED, Engine, flow_reporter, sweep
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made, trace_now
+from autodiff_lab.events.postponed import postponed
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
@@ -97,6 +97,10 @@ class Sweep:
     ) -> None:
         sinks = sinks_now()
         halves = halves_met(targets, tape._entries)
+        may_wait = sinks and engine is DEFAULT and rows and not (pause or halves) and tape.ops is RAW
+        self._later = later = postponed(Sweep, wrap, _ones, tape, targets, sources, seeds, sinks) if may_wait else None
+        if later is not None:
+            engine, seeds = UNFUSED, later.seeds
         if engine.ops is None:
             # A one-shot tape that is still open never hears its own sweep; every other sink does.
             heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
@@ -113,8 +117,7 @@ class Sweep:
         for target, seed in zip(targets, seeds, strict=True):
             if target._id in tape.tracked:
                 self._plant(target, seed)
-        self._listeners = [s for s in sinks if s.listens] if sinks else []
-        self._sweep_id = 0
+        self._sweep_id, self._listeners = 0, [s for s in sinks if s.listens] if later is None else []
         flow = self._start_telling(tape, targets, engine) if self._listeners else None
         keep: set[int] = set()
         for source in sources:
@@ -153,35 +156,26 @@ class Sweep:
 
     def _start_telling(self, tape: GradientTape, targets: list[Tensor], engine: Engine) -> Any:
         self._sweep_id = fresh_id()
-        listeners = self._listeners
         started = [(t._id, self.adjoints[t._id]) for t in targets if t._id in self.adjoints]
         untracked = [t for t in targets if t._id not in self.adjoints]
 
-        for listener in listeners:
-            for _, seed in started:
-                if seed._id not in listener.known:
-                    listener.meet(seed, "constant")
-            for target in untracked:
-                if target._id not in listener.known:
-                    listener.meet(target, "constant")
+        for listener in self._listeners:
+            for tensor in (*[seed for _, seed in started], *untracked):
+                if tensor._id not in listener.known:
+                    listener.meet(tensor, "constant")
         begun = SweepStarted(
             self._sweep_id,
             tape._id,
             tuple(key for key, _ in started),
             tuple(seed._id for _, seed in started),
-            tuple(self._source_ids()),
+            tuple([(self._keys(source) or (source._id,))[-1] for source in self._sources]),
             place_now(),
             tuple(t._id for t in untracked),
             tape.watched_reads(),
         )
-        for listener in listeners:
+        for listener in self._listeners:
             listener.tell(begun)
-        return flow_reporter(listeners, self._sweep_id, engine)
-
-    def _source_ids(self) -> Iterator[int]:
-        for source in self._sources:
-            keys = self._keys(source)
-            yield keys[-1] if keys else source._id
+        return flow_reporter(self._listeners, self._sweep_id, engine)
 
     def __iter__(self) -> Sweep:
         return self
@@ -226,7 +220,7 @@ class Sweep:
         """Return the adjoints of the sources, None where no path leads."""
         found: list[Any] = [self.adjoint(source) for source in self._sources]
         if not self._listeners:
-            return found
+            return found if self._later is None else self._later.results(found)
         told = tuple(None if g is None else g._id for g in found)
         if self._rows:
             found = [g if g is None else self._rows_beside(s, g) for s, g in zip(self._sources, found, strict=True)]

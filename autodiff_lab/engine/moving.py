@@ -14,7 +14,7 @@ from autodiff_lab.engine.devices import memory_of, moved, place_of
 from autodiff_lab.engine.failure import at_line
 from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.errors import TapeMisused
-from autodiff_lab.events import place_now, trace_now
+from autodiff_lab.events import TensorMet, place_now, sinks_now, trace_now
 from autodiff_lab.kernels.arrays import ranked
 
 if TYPE_CHECKING:
@@ -37,16 +37,18 @@ def tapes() -> list[Any]:
     return [tape for ref in _TAPES[:] if (tape := ref()) is not None]
 
 
-def settle(variable: Variable, array: Any) -> None:
-    """Assign a computed value to a variable, in its dtype; nothing is copied on a GPU."""
-    dtype = variable._held.dtype
-    memory = memory_of(array)
-    if memory is not None and memory_of(variable._held) is memory:
-        variable._check_shape(array.shape)
-        array = array if array.dtype == dtype else array.astype(dtype)
-        variable._replace(array, wrap(array))
-    else:
-        variable.assign(ranked(array).astype(dtype)[()])
+def settle(variable: Variable, array: Any, own: bool = False) -> None:
+    """Assign a computed value to a variable, in its dtype; one that is its `own`, or lies on a GPU, is not copied."""
+    dtype, memory, value = variable._held.dtype, memory_of(array), ranked(array)
+    if memory is not memory_of(variable._held):
+        variable.assign(value.astype(dtype)[()])
+        return
+    value = value if value.dtype == dtype and (own or memory is not None) else value.astype(dtype)
+    variable._check_shape(value.shape)
+    tensor = wrap(value if value.ndim or memory is not None else value[()])
+    for sink in sinks_now() if memory is None else ():
+        sink.note(TensorMet, tensor, "converted")
+    variable._replace(tensor._held, tensor)
 
 
 def move(variable: Variable, name: str) -> None:

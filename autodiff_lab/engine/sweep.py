@@ -66,6 +66,10 @@ class Engine:
         self.ops, self.accumulate, self.rules = ops, accumulate, {} if rules is None else rules
 
 
+UNFUSED = Engine(RAW)
+"""The engine of a pass that will be run again op by op: it computes what the ops of the rules do, bit for bit."""
+
+
 def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:
     """Give a gradient the shape of its input: sum over broadcast axes, spread axes of size 1.
 
@@ -129,7 +133,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
         cause = CAUSE.get()
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
-    faster: Any = FASTER.get
+    faster: Any = FASTER.get if engine is not UNFUSED else lambda rule, _: rule
     g: Any
     while entries:
         op, out, ins, params, need = pop_entry()

@@ -74,7 +74,7 @@ class GradientTape(Differentiating):
         self._watched: dict[Variable, list[int]] = {}  # ids of every read that is watched
         self._was_watched: list[weakref.ref[Variable]] = []
         self._used_at: Any = None
-        self._open = False
+        self._open, self._opened_to = False, ()  # and the listeners that heard all that is on it
 
     # --- recording -------------------------------------------------------------------------------------------------
 
@@ -84,6 +84,7 @@ class GradientTape(Differentiating):
             raise TapeMisused("This tape is already recording. Use a second GradientTape for a nested block.")
         if heard():
             tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
+        self._opened_to = tuple([sink for sink in sinks if sink.listens]) if sinks and not self._entries else ()
         SINKS.set((*sinks, self))
         if not self._open:
             self._open = True

@@ -12,6 +12,7 @@ from autodiff_lab.events.listener import (
     Identified,
     Listener,
     Sink,
+    Spot,
     active,
     applied,
     fresh_id,
@@ -19,8 +20,10 @@ from autodiff_lab.events.listener import (
     name_scope,
     observing,
     place_now,
+    place_of,
     scoped,
     sinks_now,
+    spot_now,
     tell_listeners,
     tell_look,
     tell_made,
@@ -53,8 +56,9 @@ from autodiff_lab.events.values import (
 
 __all__ = [
     "CAUSE", "EVERYTHING", "Event", "FaultFound", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
-    "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "SweepEnded", "SweepStarted", "TapeClosed",
+    "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "Spot", "SweepEnded", "SweepStarted", "TapeClosed",
     "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorWatched", "Transferred",
     "VariableAssigned", "active", "applied", "fitted_axes", "fresh_id", "heard", "name_scope", "observing", "place_now",
-    "scoped", "sinks_now", "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now", "unheard",
+    "place_of", "scoped", "sinks_now", "spot_now", "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now",
+    "unheard",
 ]

@@ -12,9 +12,11 @@ import itertools
 import os
 import sys
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
 from contextvars import ContextVar
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +35,10 @@ _NOT_THE_USERS = tuple(
     for file in (os.path.dirname(__file__), np.__file__)  # noqa: PTH120
 )
 """Folders whose frames are skipped: ours, and NumPy's, whose functions call `__array__` from inside."""
+
+
+Spot = tuple[CodeType, int] | None
+"""A code object and the position of an instruction in it."""
 
 
 class Identified:
@@ -89,6 +95,36 @@ def place_now(folders: tuple[str, ...] = ()) -> Place | None:
     return None
 
 
+def spot_now() -> Spot:
+    """Return the user's line as a code object and a position in it, of which `place_of` makes the line later.
+
+    Python looks for a line number from the beginning of the function: in a long one that takes longer than an op.
+    """
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        code = frame.f_code
+        name = code.co_filename
+        if name not in _SKIPPED:
+            if not name.startswith(_NOT_THE_USERS):
+                return code, frame.f_lasti
+            _SKIPPED.add(name)
+        frame = frame.f_back
+    return None
+
+
+def place_of(spot: Spot, lines: dict[int, tuple[list[int], list[int | None]]]) -> Place | None:
+    """Return the file and line of a spot; `lines` keeps the tables of the code objects met so far, by their ids."""
+    if spot is None:
+        return None
+    code, position = spot
+    table = lines.get(id(code))
+    if table is None:
+        rows = list(code.co_lines())
+        table = lines[id(code)] = [start for start, _, _ in rows], [line for _, _, line in rows]
+    starts, numbers = table
+    return code.co_filename, numbers[bisect_right(starts, position) - 1] or code.co_firstlineno
+
+
 class _Everything:
     """The `tracked` of a sink that receives every op."""
 
@@ -123,6 +159,8 @@ class Listener:
     hears_all = True
     lean = False
     traces = False
+    patient = False
+    """Whether a backward pass may be reported later, by running it again: `postpone` then takes what does so."""
 
     def __init__(self, observer: Callable[[Any], object]) -> None:
         self.observer = observer
@@ -140,14 +178,14 @@ class Listener:
         self.tell(applied(entry, cause, place_now() if cause is None else None, SCOPE.get()))
 
     def expect(self, op: Any, out: Any, ins: tuple[Any, ...]) -> None:
-        """Send what has to be known before an op's event: the op's description and the inputs that no event made."""
-        if op.name not in self.described:
-            self.described.add(op.name)
-            self.tell(OpDescribed(*op.describe()))
+        """Send what has to be known before an op's event: the inputs that no event made, the op's description."""
         known = self.known
         for tensor in ins:
             if tensor._id not in known:
                 self.meet(tensor, "constant")
+        if op.name not in self.described:
+            self.described.add(op.name)
+            self.tell(OpDescribed(*op.describe()))
         if out.__class__ is tuple:
             known.update([t._id for t in out])
         else:
@@ -157,6 +195,10 @@ class Listener:
         """Send the event that a function makes of its arguments, which do not change: it may be made later."""
         make, *about = call
         self.tell(make(*about))
+
+    def postpone(self, again: Callable[[], None]) -> None:
+        """Receive a function that reports a backward pass which ran unreported; it may be called later."""
+        again()
 
     def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
         """Send the event of a tensor that no recorded op made."""

@@ -298,7 +298,7 @@ class Optimizer(Remembering):
             slots = self._state[v]
             state = {name: slot._array for name, slot in slots.items()}
             moved = self._moved(gradient, v._array, state, step)
-            settle(v, v._array + moved)
+            settle(v, v._array + moved, own=True)
             for kept, slot in slots.items():
                 settle(slot, state[kept])
         self._constrain(pairs)

@@ -56,20 +56,27 @@ def names_in(namespace: Mapping[str, Any], find: Callable[[Any], int | None] | N
     [['weights[0]'], ['weights[1]']]
     """
     find = find or id_of
+    mine = find is id_of
     names: dict[int, list[str]] = {}
     inside: list[tuple[str, Any]] = []
     for name, value in tuple(namespace.items()):
         kind = type(value)
-        if kind in _KINDS or name[:1] == "_" or issubclass(kind, _NOTHING_INSIDE):
+        if kind in _KINDS or name[:1] == "_":
             continue
-        key = find(value)
+        if mine:
+            key = value._id if issubclass(kind, Identified) else None
+        else:
+            key = find(value)
         if key is not None:
             names.setdefault(key, []).append(name)
-        elif name not in _NOT_THE_USERS:
+        elif name not in _NOT_THE_USERS and not issubclass(kind, _NOTHING_INSIDE):
             inside.append((name, value))
     for name, value in inside:
         for part, member in _members(value):
-            key = None if type(member) in _KINDS else find(member)
+            kind = type(member)
+            if kind in _KINDS or (mine and not issubclass(kind, Identified)):
+                continue
+            key = member._id if mine else find(member)
             if key is not None:
                 names.setdefault(key, []).append(name + part)
     return names

@@ -24,11 +24,15 @@ from autodiff_lab.events import (
     GradientFlowed,
     Listener,
     OpApplied,
+    OpDescribed,
+    Spot,
     TensorMet,
     VariableAssigned,
     applied,
     place_now,
+    place_of,
     sinks_now,
+    spot_now,
 )
 from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recording import Recording
@@ -88,6 +92,10 @@ class Recorder:
 
     def __call__(self, event: Any) -> None:
         """Keep an event."""
+        self._items.append(self.bounded(event))
+
+    def bounded(self, event: Any) -> Any:
+        """Return an event as it may be kept: beyond the budget, with snapshots in place of values."""
         kind = event.__class__
         if kind is OpApplied:
             for value in event[4]:
@@ -102,7 +110,7 @@ class Recorder:
             self.left -= getattr(event.local, "nbytes", 0)  # of a rule of the user's, which may give a plain number
             if self.left < 0:
                 event = event._replace(local=self.policy(event.local, False))
-        self._items.append(event)
+        return event
 
     @property
     def events(self) -> list[Any]:
@@ -111,12 +119,41 @@ class Recorder:
 
     def made(self) -> Iterator[Any]:
         """Yield the events, in order; what was kept instead of one is made into it."""
-        if any(isinstance(item, FunctionType) for item in self._items):
-            self._items[:] = [
-                event for item in self._items for event in (item() if isinstance(item, FunctionType) else (item,))
-            ]
+        self._catch_up()
+        described: set[str] = set()
+        lines: dict[int, Any] = {}
         for item in self._items:
-            yield item[0](*item[1:]) if item.__class__ is tuple else item
+            event = item
+            if item.__class__ is tuple:
+                if item[0] is applied:
+                    _, entry, cause, spot, scope = item
+                    if entry[0].name not in described:
+                        described.add(entry[0].name)
+                        yield OpDescribed(*entry[0].describe())
+                    event = applied(entry, cause, place_of(spot, lines), scope)
+                elif item[0] is TensorMet:
+                    event = TensorMet._make((*item[1:7], place_of(item[7], lines), item[8]))
+                else:
+                    event = item[0](*item[1:])
+            elif item.__class__ is OpDescribed:
+                if item.op in described:
+                    continue
+                described.add(item.op)
+            yield event
+
+    def _catch_up(self) -> None:
+        """Put events in the place of the functions that make them."""
+        if not any(isinstance(item, FunctionType | _Again) for item in self._items):
+            return
+        items: list[Any] = []
+        for item in self._items:
+            if isinstance(item, FunctionType):
+                items.extend(item())
+            elif isinstance(item, _Again):
+                items.extend(item.events(self))
+            else:
+                items.append(item)
+        self._items[:] = items
 
     def defer(self, function: FunctionType | Callable[[], Iterable[Any]]) -> None:
         """Keep a place for events that `function` returns when the recording is first used."""
@@ -143,26 +180,32 @@ class Recorder:
             self._live = None
 
 
+_WITH_VALUES = frozenset({OpApplied, TensorMet, VariableAssigned, GradientFlowed})
+"""Events that count against the budget."""
+
+
 class _Keeper(Listener):
     """The listener of a block that is recorded.
 
     While there is budget it keeps tensors instead of making events: they hold the arrays that the events would hold.
+    Lines of the program are kept as code objects and positions, and a backward pass as what runs it again.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         self._recorder, self._keep = recorder, recorder._items.append
 
+    @property
+    def patient(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether values may be held: without budget, the tensors of a tape must not be."""
+        return self._recorder.left >= 0 and self.error is None
+
     def append(self, entry: tuple[Any, ...], /) -> None:
-        op, out, ins, _, _ = entry
+        _, out, ins, _, _ = entry
         known, recorder = self.known, self._recorder
         for tensor in ins:
             if tensor._id not in known:
-                self.expect(op, (), ins)
-                break
-        else:
-            if op.name not in self.described:
-                self.expect(op, (), ins)
+                self.meet(tensor, "constant")
         if out.__class__ is tuple:
             known.update([t._id for t in out])
             recorder.left -= sum([t._held.nbytes for t in out])
@@ -171,15 +214,70 @@ class _Keeper(Listener):
             recorder.left -= out._held.nbytes
         cause = CAUSE.get()
         if recorder.left < 0:
+            self.expect(entry[0], out, ins)
             self.tell(applied(entry, cause, place_now() if cause is None else None, SCOPE.get()))
         else:
-            self._keep((applied, entry, cause, place_now() if cause is None else None, SCOPE.get()))
+            self._keep((applied, entry, cause, spot_now() if cause is None else None, SCOPE.get()))
+
+    def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
+        recorder = self._recorder
+        if recorder.left < 0 or self.error is not None:
+            super().meet(tensor, kind, variable)
+            return
+        key, value = tensor._id, tensor._held
+        self.known.add(key)
+        recorder.left -= value.nbytes
+        if variable is None:
+            self._keep((TensorMet, key, kind, tensor.name, value, None, False, spot_now(), SCOPE.get()))
+        else:
+            about = variable.name, value, variable._id, variable.trainable
+            self._keep((TensorMet, key, kind, *about, spot_now(), SCOPE.get()))
+
+    def tell(self, event: Any) -> None:
+        if event.__class__ in _WITH_VALUES or self.error is not None:
+            super().tell(event)
+        else:
+            self._keep(event)
 
     def later(self, call: tuple[Any, ...]) -> None:
         if self._recorder.left < 0:
             super().later(call)
         else:
             self._keep(call)
+
+    def postpone(self, again: Callable[[], None]) -> None:
+        """Keep a place for the events of a backward pass that is run again when the recording is used."""
+        self._keep(_Again(again, self.known, spot_now(), SCOPE.get()))
+
+
+class _Again:
+    """A backward pass to be run again. It must not refer to the recorder, which would then wait for the collector."""
+
+    __slots__ = ("_known", "_run", "_scope", "_spot")
+
+    def __init__(self, run: Callable[[], None], known: set[int], spot: Spot, scope: str) -> None:
+        self._run, self._known, self._spot, self._scope = run, known, spot, scope
+
+    def events(self, recorder: Recorder) -> list[Any]:
+        """Run it again and return its events, at the line of the program that asked for it."""
+        inner = Recorder(recorder.policy, sys.maxsize)
+        keeper = _Keeper(inner)
+        keeper.known = self._known
+        before = sinks_now(), SCOPE.get(), CAUSE.get()
+        SINKS.set((keeper,))
+        SCOPE.set(self._scope)
+        CAUSE.set(None)
+        try:
+            self._run()
+        finally:
+            SINKS.set(before[0])
+            SCOPE.set(before[1])
+            CAUSE.set(before[2])
+        place, bounded = place_of(self._spot, {}), recorder.bounded
+        return [
+            bounded(event if getattr(event, "place", None) is None else event._replace(place=place))
+            for event in inner.made()
+        ]
 
 
 RECENT: deque[weakref.ref[Recording]] = deque(maxlen=16)
