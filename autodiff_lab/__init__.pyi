@@ -71,7 +71,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
-from autodiff_lab.exploring import explore, explore_steps, plot_derivative, plot_steps, watch_training
+from autodiff_lab.exploring import explore, explore_steps, plot_2d, plot_derivative, plot_steps, watch_training
 from autodiff_lab.extras.assertions import Assert
 from autodiff_lab.extras.control_flow import case, cond, switch_case, while_loop
 from autodiff_lab.extras.mapping import foldl, foldr, map_fn, scan, vectorized_map
@@ -377,6 +377,7 @@ __all__ = [
     "optimizers",
     "pad",
     "placeholder",
+    "plot_2d",
     "plot_derivative",
     "plot_steps",
     "pow",

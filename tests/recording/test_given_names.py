@@ -119,6 +119,7 @@ NO_NODE = {
     "explore": "names the function on the plot",
     "explore_steps": "names the function on the plot",
     "plot_steps": "names the function on the plot",
+    "plot_2d": "names the optimizers on the plot",
     "print": "makes nothing",
     "Assert": "makes nothing",
     "debugging.assert_": "makes nothing",

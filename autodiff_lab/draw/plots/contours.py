@@ -1,7 +1,7 @@
 """Contours of a sampled surface by marching squares: every cell of the grid gives at most two pieces of a line.
 
 Where the corners of a cell alternate, its mean decides which of them are joined.  Cells with a corner that is not
-finite are left out.  The twin of ``widgets/plotting/contours.js``.
+finite are left out.
 """
 
 from __future__ import annotations

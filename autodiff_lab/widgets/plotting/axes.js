@@ -57,18 +57,3 @@ export function axisTicks(axis, count) {
   const { step, values } = ticks(axis.lo, axis.hi, count);
   return values.filter(value => !axis.log || value > 0).map(value => ({ value, text: tickText(value, step) }));
 }
-
-/**
- * The part of an axis that is left after zooming by `factor` around a share of it.
- * @param {AxisFacts} axis
- * @param {number} factor
- * @param {number} around
- * @returns {AxisFacts}
- */
-export function zoomed(axis, factor, around) {
-  const [from, to] = [around - around / factor, around + (1 - around) / factor];
-  return { ...axis, lo: valueAt(axis, from), hi: valueAt(axis, to) };
-}
-
-/** The axis moved by a share of its length. @param {AxisFacts} axis @param {number} by @returns {AxisFacts} */
-export const panned = (axis, by) => ({ ...axis, lo: valueAt(axis, by), hi: valueAt(axis, 1 + by) });
