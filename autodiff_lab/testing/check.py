@@ -226,7 +226,7 @@ class _Comparison:
         position, name = self.places[k]
         entry = (position, index, g, d, error, tolerance)
         if program is None:
-            return GradientEntry(*entry, name=name)
+            return GradientEntry(*entry, label=name)
         unit = self._unit(k, index)
         number = g.imag if unit == 1j else g.real
         found = Diagnosis(program, k, index, unit, number, self.rtol, self.atol).found()
@@ -248,7 +248,7 @@ class _Comparison:
         entries: tuple[GradientEntry, ...] = (),
         shadow: str = "",
     ) -> GradientCheck:
-        k = next(k for k, place in enumerate(self.places) if place == (entry.input, entry.name))
+        k = next(k for k, place in enumerate(self.places) if place == (entry.input, entry.label))
         unit = self._unit(k, entry.index)
         number = entry.gradient.imag if unit == 1j else entry.gradient.real
 
@@ -256,4 +256,4 @@ class _Comparison:
             return Line(Program(self.function, self.arrays), self.arrays, k, entry.index, unit).errors(number)
 
         about = (entry.input, entry.index, entry.gradient, entry.difference, entry.error, entry.tolerance)
-        return GradientCheck(passed, *about, verdict, why, entry.name, entries, shadow, tuple(self.errors), measure)
+        return GradientCheck(passed, *about, verdict, why, entry.label, entries, shadow, tuple(self.errors), measure)

@@ -56,7 +56,7 @@ class GradientEntry:
         The slopes on its two sides, extrapolated to a step of 0; None where the function is not finite there.
     why : str
         The reason, in a sentence or two.
-    name : str
+    label : str
         ``"input 0"``, with the key if the input is a dict.
 
     Examples
@@ -77,12 +77,12 @@ class GradientEntry:
     left: float | None = None
     right: float | None = None
     why: str = ""
-    name: str = ""
+    label: str = ""
 
     @property
     def where(self) -> str:
         """The input and its element in words."""
-        return self.name + (f", element {list(self.index)}" if self.index else "")
+        return self.label + (f", element {list(self.index)}" if self.index else "")
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class GradientCheck:
     tolerance: float
     verdict: str = AGREES
     why: str = ""
-    name: str = "input 0"
+    label: str = "input 0"
     entries: tuple[GradientEntry, ...] = ()
     shadow: str = ""
     errors: tuple[Array, ...] = field(default=(), repr=False, compare=False)
@@ -162,7 +162,7 @@ class GradientCheck:
     @property
     def where(self) -> str:
         """The worst element in words."""
-        return self.name + (f", element {list(self.index)}" if self.index else "")
+        return self.label + (f", element {list(self.index)}" if self.index else "")
 
     @property
     def sentence(self) -> str:
