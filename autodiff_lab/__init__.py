@@ -110,6 +110,7 @@ _HOMES = {
         "control_dependencies executing_eagerly get_current_name_scope get_static_value group identity_n "
         "numpy_function py_function shape_n tuple"
     ),
+    "explain.comparing": "compare",
     "extras.printing": "print",
     "extras.tensor_array": "TensorArray",
     "recording": "Recording load_recording record",

@@ -71,6 +71,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import name_scope
+from autodiff_lab.explain.comparing import compare
 from autodiff_lab.exploring import explore, explore_steps, plot_2d, plot_derivative, plot_steps, watch_training
 from autodiff_lab.extras.assertions import Assert
 from autodiff_lab.extras.control_flow import case, cond, switch_case, while_loop
@@ -270,6 +271,7 @@ __all__ = [
     "clip_by_global_norm",
     "clip_by_norm",
     "clip_by_value",
+    "compare",
     "complex",
     "complex128",
     "complex64",
