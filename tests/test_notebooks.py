@@ -7,12 +7,14 @@ file checks what nbval does not.
 import nbformat
 import pytest
 
-from tests.tree import project_files, shown
+from tests.tree import ROOT, project_files, shown
 
 LESSONS = [path for path in project_files() if path.suffix == ".ipynb"]
+PLAYED = [path for path in LESSONS if path.is_relative_to(ROOT / "tests" / "lessons" / "played")]
+"""The same cells with every output; what learners open has none from the first question on."""
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=shown)
+@pytest.mark.parametrize("path", PLAYED, ids=shown)
 def test_every_cell_was_run_once_from_top_to_bottom(path: object) -> None:
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
