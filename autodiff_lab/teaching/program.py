@@ -186,7 +186,7 @@ class Program:
 
     def _leaves(self, name: Any) -> tuple[int, ...]:
         who = self.account(name)
-        if not who.tensors or any(self.recording.tensors[key].application is not None for key in who.tensors):
+        if any(self.recording.tensors[key].application is not None for key in who.tensors):
             raise InvalidArgumentError(
                 f"{who.name} is not an input of the recorded program. Try {', '.join(s.name for s in self.sources)}."
             )

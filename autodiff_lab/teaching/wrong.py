@@ -75,7 +75,7 @@ def wrong_engines() -> tuple[Engine, ...]:
 
 @cache
 def _all() -> tuple[Engine, ...]:
-    return (*_books(), *_starts(), *_chains(), *_rules(), *_arrays())
+    return (*_books(), *_rules(), *_chains(), *_starts(), *_arrays())
 
 
 def _engine(code: str, **parts: Any) -> Engine:
