@@ -21,10 +21,6 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", r
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 _TYPE = re.compile(r"/\*\* @[^*]*\*/ ?")
 _AROUND = re.compile(r"\s*([{};])\s*|(?<=[:,])[ ]+")
-_QUOTED = re.compile(r'("[^"\\]*"|`[^`\\]*`)')
-_UNCLEAR = re.compile(r"[\"'`/\\]")
-_LOOSE = re.compile(r" ?([=<>{}(),:?;&|*!]) ?")
-_EMPTY = re.compile(r"\n{2,}")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -116,29 +112,6 @@ def without_comments(text: str) -> str:
     const a = 1; // kept
     """
     return _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", text)))
-
-
-def compact_script(text: str) -> str:
-    r"""Return a script without comments, empty lines and the spaces that it does not need.
-
-    Quoted text stays as it is, and so does a line in which the end of a quotation is not obvious (one with a
-    regular expression, or a template in a template). Names and lines stay too, so the page remains readable.
-
-    Examples
-    --------
-    >>> print(compact_script('// why\nconst a = f(b, c) + 1;\n\n\nconst d = ["x = y", /z = 1/];\n'), end="")
-    const a=f(b,c)+ 1;
-    const d = ["x = y", /z = 1/];
-    """
-    return "\n".join(map(_tight, _EMPTY.sub("\n", without_comments(text)).split("\n")))
-
-
-def _tight(line: str) -> str:
-    pieces = _QUOTED.split(line)
-    if line.count("`") > 2 or any(_UNCLEAR.search(piece) for piece in pieces[::2]):
-        return line
-    pieces[::2] = [_LOOSE.sub(r"\1", piece) for piece in pieces[::2]]
-    return "".join(pieces)
 
 
 def compact_style(text: str) -> str:

@@ -15,11 +15,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autodiff_lab.draw.assets import WIDGETS, compact_script, compact_style, module_text, sheets, style_text
+from autodiff_lab.draw.assets import WIDGETS, compact_style, module_text, sheets, style_text
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import arrange
 from autodiff_lab.draw.running import wanted_files
 from autodiff_lab.draw.scene import scene
+from autodiff_lab.draw.shortening import shorten_script
 from autodiff_lab.draw.svg import svg
 from autodiff_lab.draw.values import clipped
 from autodiff_lab.errors import LayoutFailed
@@ -101,7 +102,7 @@ def document(
         As for `module_text`.
     """
     module = module_text(widget / "widget.js", families).replace("\nexport default", "\nconst widget =")
-    script = compact_script(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
+    script = shorten_script(f"{module}\n{module_text(_STAND_IN)}\n{_BEGIN}")
     style = compact_style(style_text(*sheets(widget), hosted=False) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
     text = "\n".join([

@@ -102,7 +102,7 @@ class _Tables:
             "reads": [
                 [self.place[note.subject], note.detail, recording.where(note.place)]
                 for note in recording.notes
-                if note.kind == "left" and note.subject in self.place
+                if note.kind in ("left", "read") and note.subject in self.place
             ],
         }
         stale = self.stale()

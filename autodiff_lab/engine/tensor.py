@@ -104,14 +104,14 @@ class Operators:
         def __ge__(self, other: Any, /) -> Tensor: ...
 
 
-def looked_at(holder: Any) -> Any:
+def looked_at(holder: Any, deciding: bool = True) -> Any:
     """Return the array of a tensor or variable to code that looks at its values outside of ops; a trace hears of it.
 
     An op reads arrays as `_held`, and so does code that asks for a shape or a dtype alone.  Any other code that looks
-    at values takes a decision that a program would not take again, so it reads `_array`.
+    at values takes a decision that a program would not take again, so it reads `_array`; printing reads `_printed`.
     """
     if sinks_now():
-        tell_look(holder)
+        tell_look(holder, deciding)
     return holder._held
 
 
@@ -146,6 +146,7 @@ class Tensor(Identified, Operators):
     __hash__ = object.__hash__  # by identity: `==` compares elements
     _held: Any
     _array = property(looked_at)
+    _printed = property(lambda self: looked_at(self, deciding=False))
 
     if TYPE_CHECKING:
 
@@ -304,25 +305,25 @@ class Tensor(Identified, Operators):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self._array, self.name)  # with an id of its own: ids count within one process
+        return _unpickled, (self._printed, self.name)  # with an id of its own: ids count within one process
 
     def __repr__(self) -> str:
-        array = self._array
+        array = self._printed
         value = repr(array) if array.__class__ is ndarray else str(array)
         return f"<Tensor: shape={array.shape}, dtype={self.dtype.name}, numpy={value}>"
 
     def __str__(self) -> str:
-        array = self._array
+        array = self._printed
         return f"Tensor({array!s}, shape={array.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec: str) -> str:
-        if spec and self._array.ndim == 0:
-            return format(self._array, spec)
+        if spec and self._printed.ndim == 0:
+            return format(self._printed, spec)
         try:
-            return format(str(self._array), spec)
+            return format(str(self._printed), spec)
         except ValueError:
             raise ConversionError(
-                f"format: the format {spec!r} needs a tensor of rank 0, got shape {self._array.shape}. Try "
+                f"format: the format {spec!r} needs a tensor of rank 0, got shape {self._printed.shape}. Try "
                 "np.array2string(x.numpy(), precision=2)."
             ) from None
 

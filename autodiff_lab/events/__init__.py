@@ -48,6 +48,7 @@ from autodiff_lab.events.values import (
     TensorLeft,
     TensorMet,
     TensorNamed,
+    TensorRead,
     TensorWatched,
     Transferred,
     VariableAssigned,
@@ -57,8 +58,8 @@ from autodiff_lab.events.values import (
 __all__ = [
     "CAUSE", "EVERYTHING", "Event", "FaultFound", "GradientFlowed", "Identified", "Listener", "Observer", "OpApplied",
     "OpDescribed", "OpFailed", "Place", "SCOPE", "SINKS", "Sink", "Spot", "SweepEnded", "SweepStarted", "TapeClosed",
-    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorWatched", "Transferred",
-    "VariableAssigned", "active", "applied", "fitted_axes", "fresh_id", "heard", "name_scope", "observing", "place_now",
-    "place_of", "scoped", "sinks_now", "spot_now", "tell_listeners", "tell_made", "tell_look", "tell_peek", "trace_now",
-    "unheard",
+    "TapeOpened", "TapeSwitched", "TensorLeft", "TensorMet", "TensorNamed", "TensorRead", "TensorWatched",
+    "Transferred", "VariableAssigned", "active", "applied", "fitted_axes", "fresh_id", "heard", "name_scope",
+    "observing", "place_now", "place_of", "scoped", "sinks_now", "spot_now", "tell_listeners", "tell_made",
+    "tell_look", "tell_peek", "trace_now", "unheard",
 ]

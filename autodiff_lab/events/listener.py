@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.events.values import OpApplied, OpDescribed, OpFailed, Place, TensorLeft, TensorMet
+from autodiff_lab.events.values import OpApplied, OpDescribed, OpFailed, Place, TensorLeft, TensorMet, TensorRead
 
 SINKS: ContextVar[tuple[Any, ...]] = ContextVar("autodiff_lab_sinks", default=())
 SCOPE: ContextVar[str] = ContextVar("autodiff_lab_scope", default="")
@@ -278,11 +278,13 @@ def tell_peek(tensor: Any, how: str) -> None:
         trace.note_peek(tensor, how)
 
 
-def tell_look(holder: Any) -> None:
-    """Tell a trace that our own code looks at the values of a tensor or variable outside of the ops."""
-    trace = trace_now()
-    if trace is not None:
-        trace.note_look(holder)
+def tell_look(holder: Any, deciding: bool = True) -> None:
+    """Tell a trace that our own code looks at values outside of the ops, and listeners if it decides by them."""
+    for sink in sinks_now():
+        if sink.traces:
+            sink.note_look(holder)
+        elif deciding and sink.listens and holder._id in sink.known:
+            sink.tell(TensorRead(holder._id, place_now()))
 
 
 @contextmanager

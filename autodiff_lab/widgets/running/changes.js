@@ -122,6 +122,7 @@ const LOCALS = new WeakMap();
 /** @param {string} how @param {string} what */
 function asked(how, what) {
   if (how === "bool") return `the program asked whether ${what} is true; it was`;
+  if (!how) return `a function looked at the value of ${what}, which was`;
   return `the program took ${what} as a Python value (${how}); it was`;
 }
 
