@@ -293,7 +293,9 @@ def _mode(word: Any) -> str:
     >>> _mode(" Reverse mode "), _mode("Forward"), _mode(3)
     ('backward', 'forward', '')
     """
-    plain = str(word).strip().lower().replace("-", " ").removesuffix("mode").strip()
+    if not isinstance(word, str):
+        return ""
+    plain = word.strip().lower().replace("-", " ").removesuffix("mode").strip()
     return {"forward": "forward", "backward": "backward", "backwards": "backward", "reverse": "backward"}.get(plain, "")
 
 

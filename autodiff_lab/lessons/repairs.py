@@ -13,7 +13,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.explain import CAUSES
-from autodiff_lab.lessons.attempt import attempt, checked, is_blank, number, other, protect, same, stop
+from autodiff_lab.lessons.attempt import a_kind, attempt, checked, is_blank, number, other, protect, same, stop
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.source import readable
@@ -171,7 +171,8 @@ def _named(number: int, cause: Any) -> CheckResult:
     known = {"not_watched", "watched_too_late", "left_engine", "integer", "state_read", "stop_gradient", "outside_tape"}
     cause = cause.strip().lower() if isinstance(cause, str) else cause
     if not isinstance(cause, str) or cause not in CAUSES:
-        raise stop("RAISES", f"The gradient is right; {str(cause)!r} is not the name of a cause.",
+        said = repr(cause) if isinstance(cause, str) else a_kind(cause)
+        raise stop("RAISES", f"The gradient is right; {said} is not the name of a cause.",
                    f"The names are {', '.join(sorted(known))}.")  # fmt: skip
     if cause != cause_of(broken(number))[0]:
         raise stop("WRONG_CAUSE")

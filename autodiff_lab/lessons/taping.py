@@ -127,8 +127,9 @@ def _op_name(written: Any) -> str:
     >>> _op_name(" Lab.Multiply "), _op_name("-"), _op_name(lab.exp)
     ('multiply', 'subtract', 'exp')
     """
-    name = getattr(written, "__name__", None) if callable(written) else None
-    text = str(name or written).strip().lower().removeprefix("lab.").removesuffix("()")
+    name = getattr(written, "__name__", None) if callable(written) else written
+    plain = name if isinstance(name, str) else a_kind(written)
+    text = plain.strip().lower().removeprefix("lab.").removesuffix("()")
     return SIGNS.get(text, text)
 
 
