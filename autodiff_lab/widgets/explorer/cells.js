@@ -71,12 +71,25 @@ function numberOf(written) {
   return Number(written.replace("−", "-").replace("inf", "Infinity").replace("nan", "NaN"));
 }
 
+/** @type {WeakMap<Value, Room | null>} every box asks for it at every step */
+const SIZES = new WeakMap();
+
 /**
  * The room that the picture of a value takes on a node; null if it is better written out.
  * @param {Value} value
  * @returns {Room | null}
  */
 export function picturedSize(value) {
+  let known = SIZES.get(value);
+  if (known === undefined) {
+    known = pictureRoom(value);
+    SIZES.set(value, known);
+  }
+  return known;
+}
+
+/** @param {Value} value @returns {Room | null} */
+function pictureRoom(value) {
   const dims = dimsOf(value);
   const grid = gridOf(dims);
   if (!grid) return value.bars ? { width: 48, height: 32 } : null;
