@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.op import REGISTRY
-from autodiff_lab.recording.model import Application
+from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
@@ -80,7 +80,16 @@ def running(recording: Recording) -> dict[str, Any]:
         return {
             "off": f"This recording has {len(recording.applications):,} ops; up to {MOST_OPS:,} run again in the page."
         }
+    if any(_was_replayed(recording, sweep) for sweep in recording.sweeps):
+        return {"off": "This pass was replayed by another engine, which the page does not have."}
     return _Tables(recording).payload()
+
+
+def _was_replayed(recording: Recording, sweep: Sweep) -> bool:
+    """Return whether no ops made what a pass delivered: an engine of `lab.teaching` did."""
+    totals = {flow.total for step in sweep.steps for flow in step.flows} - {*sweep.seeds}
+    made = (recording.tensors[total] for total in totals)
+    return sweep.forward or any(record.application is None and record.kind == "gradient" for record in made)
 
 
 class _Tables:

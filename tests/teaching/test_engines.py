@@ -10,6 +10,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import teaching
+from autodiff_lab.draw.running import running
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
 from autodiff_lab.recording import Recording
 from tests.teaching.dealt import deal
@@ -168,6 +169,14 @@ def test_ops_after_the_pass_and_seconds_derivatives_stay_in_a_replay() -> None:
     assert again.sweeps[0].results[0] is not None
     np.testing.assert_allclose(np.asarray(again.tensors[again.sweeps[0].results[0]].snapshot.array), 1.8, rtol=1e-6)
     assert again.to_text().count("\n") > 3
+
+
+def test_the_page_does_not_compute_a_replayed_pass_again() -> None:
+    """It would run the right rules, and show a right gradient in a wrong pass."""
+    recording = diamond()
+    assert "off" not in running(recording)
+    for other in (teaching.replay(recording, engines_of("EARLY")[0]), teaching.forward(recording)):
+        assert running(other)["off"].startswith("This pass was replayed by another engine")
 
 
 def test_a_walk_of_ones_own() -> None:
