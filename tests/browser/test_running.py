@@ -119,6 +119,8 @@ def test_a_cell_of_a_tensor_can_be_typed_and_nonsense_is_refused(open_page: Open
     root = explorer(view.page)
     root.locator(".box.variable").click()
     cell = root.get_by_label("B[0, 1]")
+    cell.fill("7")
+    assert cell.input_value() == "7", "a field that gets the focus is replaced by what is typed"
     cell.fill("abc")
     assert cell.get_attribute("aria-invalid") is not None
     cell.fill("0.25")

@@ -51,7 +51,11 @@ export class Tuner {
     this.reset.addEventListener("click", () => this.undo(), { signal });
     this.fields.addEventListener("input", (event) => this.type(/** @type {HTMLInputElement} */ (event.target)), { signal });
     this.fields.addEventListener("keydown", (event) => this.key(event), { signal });
-    this.fields.addEventListener("focusin", (event) => this.spell(/** @type {HTMLInputElement} */ (event.target)), { signal });
+    this.fields.addEventListener("focusin", (event) => {
+      const cell = /** @type {HTMLInputElement} */ (event.target);
+      this.spell(cell);
+      cell.select();
+    }, { signal });
     this.fields.addEventListener("focusout", () => this.paint(), { signal });
     this.graph.element.addEventListener("pointerdown", (event) => this.grab(event), { signal, capture: true });
     signal.addEventListener("abort", () => cancelAnimationFrame(this.frame));
