@@ -125,7 +125,7 @@ function backwardBody(scene, state, now, application) {
 }
 
 function legend() {
-  return element("p", { class: "detail legend" }, "A darker cell is larger in size; one with a minus is negative. Spread is the standard deviation.");
+  return element("p", { class: "detail legend" }, "The stronger a cell, the larger its element in size; one with a minus is negative. Spread is the standard deviation.");
 }
 
 /** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application @param {Flow} flow */
