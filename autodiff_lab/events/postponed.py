@@ -131,13 +131,15 @@ class Postponed:
             raise
         if self._results is None:
             return
+        told: list[int | None] = []
+        taken = {seed._id for seed in self.seeds}
         for source, given in zip(self._sources, self._results, strict=True):
             result = again.adjoint(source)
-            if result is None or result is given or result._id == given._id:
-                continue
-            if result._id > newest:
-                result._id = given._id
-            else:
-                listener.meet(given, "gradient")
-        results = tuple([None if given is None else given._id for given in self._results])
-        listener.tell(SweepEnded(again._sweep_id, results))
+            if result is not None and result._id != given._id and given._id not in taken:
+                if result._id > newest:
+                    result._id = given._id
+                else:
+                    listener.meet(given, "gradient")
+                taken.add(given._id)
+            told.append(None if result is None else result._id)
+        listener.tell(SweepEnded(again._sweep_id, tuple(told)))
