@@ -42,7 +42,12 @@ def _may_wait(tape: Any, targets: list[Any], sources: list[Any], sinks: tuple[An
         elif not (sink in opened_to and sink.patient):
             return False
     for op in {entry[0] for entry in tape._entries or ()}:
-        if op.rows is not None or not (op.rules in _PURE or _is_pure(op.rules)):
+        if (
+            op.rules.__class__ is not tuple
+            or op.rows is not None
+            or op.name == "copy_to_device"
+            or not (op.rules in _PURE or _is_pure(op.rules))
+        ):
             return False
     if len(targets) > 1 and len({t._id for t in targets}) < len(targets):
         return False
