@@ -80,16 +80,17 @@ def running(recording: Recording) -> dict[str, Any]:
         return {
             "off": f"This recording has {len(recording.applications):,} ops; up to {MOST_OPS:,} run again in the page."
         }
-    if any(_was_replayed(recording, sweep) for sweep in recording.sweeps):
-        return {"off": "This pass was replayed by another engine, which the page does not have."}
+    if any(_has_no_ops(recording, sweep) for sweep in recording.sweeps):
+        return {"off": "No recorded op made what the backward pass delivered, so the page cannot run it again."}
     return _Tables(recording).payload()
 
 
-def _was_replayed(recording: Recording, sweep: Sweep) -> bool:
-    """Return whether no ops made what a pass delivered: an engine of `lab.teaching` did."""
+def _has_no_ops(recording: Recording, sweep: Sweep) -> bool:
+    """Return whether no op made what a pass delivered, but an engine of `lab.teaching` or who wrote a file by hand."""
     totals = {flow.total for step in sweep.steps for flow in step.flows} - {*sweep.seeds}
-    made = (recording.tensors[total] for total in totals)
-    return sweep.forward or any(record.application is None and record.kind == "gradient" for record in made)
+    made = [recording.tensors[total] for total in totals]
+    without = [record.application is None and record.kind == "gradient" for record in made]
+    return sweep.forward or (any(without) and all(without))
 
 
 class _Tables:
