@@ -138,7 +138,7 @@ def number(snapshot: Snapshot) -> str:
     >>> import numpy as np
     >>> from autodiff_lab.recording.snapshot import snapshot
     >>> number(snapshot(np.array([0.12345, -0.5, 12.0, 1e-9, 4.0])))
-    '[0.123, −0.5, 12, 1e−9, 4]'
+    '[0.1235, −0.5, 12, 1e−9, 4]'
     """
     return shortened(bulk(snapshot), snapshot)
 

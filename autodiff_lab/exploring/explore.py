@@ -22,7 +22,7 @@ AT_LEAST = 2
 
 
 def explore(
-    f: Callable[[Any], Any],
+    f: Callable[..., Any],
     lo: float,
     hi: float,
     n: int = 401,

@@ -75,9 +75,8 @@ def explore_steps(f: Callable[[Any], Any], x: float, *, name: str | None = None)
     try:
         from autodiff_lab.widgets.step_plot import StepPlot
     except ImportError as error:
-        raise MissingPackage(
-            "This plot is a widget and needs anywidget, which is not installed here. Try: pip install anywidget, or "
-            "lab.plot_steps, which draws with matplotlib."
+        raise MissingPackage.of(
+            "This plot", "anywidget", "lab", ", or lab.plot_steps, which draws with matplotlib"
         ) from error
     return StepPlot(measure_steps(f, x, name))
 
@@ -126,14 +125,12 @@ def plot_steps(
     >>> ax.get_xscale(), ax.get_xlabel()
     ('log', 'step h')
     """
-    if dtype not in LOWEST:
+    if not isinstance(dtype, str) or dtype not in LOWEST:
         raise InvalidArgumentError(f"plot_steps: expected dtype 'float64' or 'float32', got {dtype!r}.")
     try:
         from autodiff_lab.exploring.papers import draw_plot, new_axes
     except ImportError as error:
-        raise MissingPackage(
-            "plot_steps draws with matplotlib, which is not installed here. Try: pip install matplotlib"
-        ) from error
+        raise MissingPackage.of("plot_steps", "matplotlib", "lab") from error
     plot = measure_steps(f, x, name).plot(dtype, central)
     with style.context(theme):
         axes = new_axes() if ax is None else ax

@@ -90,9 +90,7 @@ def plot_2d(
     try:
         from autodiff_lab.exploring.papers import draw_plot, new_axes
     except ImportError as error:
-        raise MissingPackage(
-            "plot_2d draws with matplotlib, which is not installed here. Try: pip install matplotlib"
-        ) from error
+        raise MissingPackage.of("plot_2d", "matplotlib", "lab") from error
     with style.context(theme):
         axes = new_axes() if ax is None else ax
         axes.grid(visible=False)

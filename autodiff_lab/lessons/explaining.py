@@ -6,9 +6,8 @@ from html import escape
 from itertools import zip_longest
 from typing import Any
 
-import ipywidgets
-
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.lessons.forms import ipywidgets
 from autodiff_lab.lessons.prediction import Prediction
 from autodiff_lab.lessons.unlocked import SIZE, Shown
 

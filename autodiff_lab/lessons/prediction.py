@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-import ipywidgets
-
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import a_kind, same
 from autodiff_lab.lessons.codes import CODES
+from autodiff_lab.lessons.forms import ipywidgets
 from autodiff_lab.lessons.unlocked import SIZE, Answer, Shown, Unlocked, shown
 from autodiff_lab.recording.numbers import short
 

@@ -10,20 +10,14 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.errors import InvalidArgumentError, MissingPackage
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.explain.ledger import Ledger
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.lessons.attempt import same
 from autodiff_lab.lessons.codes import CODES
+from autodiff_lab.lessons.forms import ipywidgets
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
-
-try:
-    import ipywidgets
-except ImportError as missing:
-    raise MissingPackage(
-        "The lessons need ipywidgets, which is not installed here. Try: pip install 'autodiff-lab[lab]'."
-    ) from missing
 
 if TYPE_CHECKING:
     from autodiff_lab.lessons.prediction import Prediction

@@ -35,7 +35,11 @@ def _log_uniform(classes: Any, range_max: int) -> Any:
 def log_uniform_candidate_sampler(true_classes: TensorLike, num_true: int, num_sampled: int, unique: bool,
                                   range_max: int,
                                   seed: int | None = None, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    true = np.asarray(convert(true_classes)._array)
+    classes = convert(true_classes)
+    if not classes.dtype.is_integer:
+        raise DtypeMismatch("log_uniform_candidate_sampler: true_classes must be integers, got "
+                            f"{classes.dtype.name}. Try lab.cast(x, lab.int64).")
+    true = np.asarray(classes._array)
     num_sampled = as_integer(num_sampled, "log_uniform_candidate_sampler: num_sampled", 0)
     range_max = as_integer(range_max, "log_uniform_candidate_sampler: range_max", 1)
     if unique and num_sampled > range_max:

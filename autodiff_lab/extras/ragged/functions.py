@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert, convert_to_tensor
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.shape import as_integer
+from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.extras.ragged import shaping
@@ -62,7 +62,8 @@ def constant(
     depth = _depth(pylist)
     if depth == 0:
         raise ConversionError(f"ragged.constant: expected nested lists, got {pylist!r}. Try lab.constant.")
-    rank = depth - 1 - len(inner_shape or ())
+    inner = None if inner_shape is None else as_integers(inner_shape, "ragged.constant: inner_shape")
+    rank = depth - 1 - len(inner or ())
     if ragged_rank is not None:
         rank = as_integer(ragged_rank, "ragged.constant: ragged_rank")
     if rank < 0 or (rank >= depth and _holds_numbers(pylist)):
@@ -78,8 +79,8 @@ def constant(
     if any(_is_list(item) != _is_list(rows[0]) for item in rows):
         raise ConversionError("ragged.constant: all numbers must be at the same depth of the nested lists.")
     values: Any = convert_to_tensor(rows, dtype)
-    if inner_shape is not None:
-        values = reshape(values, (len(rows), *inner_shape))
+    if inner is not None:
+        values = reshape(values, (len(rows), *inner))
     for partition in reversed(partitions):
         values = RaggedTensor(values, partition)
     return named(values, name)
