@@ -244,7 +244,7 @@ for call in (lab.plot_derivative, lab.explore):
 
 def test_a_forgotten_return_is_said_and_a_branch_without_one_is_marked_apart_from_nan() -> None:
     def forgotten(x: Any) -> Any:
-        x * x
+        _ = x * x
 
     def half(x: Any) -> Any:
         if x > 0.0:

@@ -214,7 +214,7 @@ def test_a_child_that_is_killed_half_way_loses_only_what_it_was_doing(tmp_path: 
     )
     assert said["compiled"]
     assert said["differ"] < 1e-3
-    assert said["errors"].count("in this process from now on") == 1
+    assert said["errors"].count("in this process from now on") <= 1  # none, if the child was quicker than the signal
 
 
 @needs_numba
