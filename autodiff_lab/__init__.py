@@ -42,7 +42,7 @@ from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import name_scope
+from autodiff_lab.events.listener import name_scope
 from autodiff_lab.kernels.base.memory import keep_freed_memory as _keep_freed_memory
 from autodiff_lab.shown import install as _install
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autodiff_lab.errors import NotInRecording
-from autodiff_lab.events import Identified
+from autodiff_lab.events.listener import Identified
 from autodiff_lab.recording.recording import Recording
 
 

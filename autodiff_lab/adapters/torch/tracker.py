@@ -30,7 +30,8 @@ from autodiff_lab.adapters.torch.values import (
     tensors_in,
     version_of,
 )
-from autodiff_lab.events import Place, fresh_id
+from autodiff_lab.events import Place
+from autodiff_lab.events.listener import fresh_id
 
 KEY = "autodiff_lab"
 FOLDERS = tuple(str(Path(file).parent) + os.sep for file in (torch.__file__, np.__file__, Path(__file__).parent.parent))

@@ -12,7 +12,7 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made, tell_peek
+from autodiff_lab.events.listener import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
