@@ -1,12 +1,18 @@
-"""The library of the fields and buttons of the lessons, or what to install where it is missing."""
+"""The library of the fields and buttons of the lessons: ipywidgets, or what stands in for them in a terminal."""
 
 from __future__ import annotations
 
-from autodiff_lab.errors import MissingPackage
+from typing import TYPE_CHECKING
 
-try:
+if TYPE_CHECKING:
     import ipywidgets
-except ImportError as missing:
-    raise MissingPackage.of("A lesson", "ipywidgets", "lab") from missing
+else:
+    try:
+        import anywidget  # noqa: F401 - the pictures need it
+        import ipywidgets
+    except ImportError:
+        from autodiff_lab.lessons import plain as ipywidgets
 
-__all__ = ["ipywidgets"]
+DRAWS: bool = ipywidgets.__name__ == "ipywidgets"
+"""Whether widgets are drawn; otherwise everything is text."""
+__all__ = ["DRAWS", "ipywidgets"]

@@ -16,7 +16,7 @@ from autodiff_lab.draw import frames
 from autodiff_lab.draw.curves import account as curves_account
 from autodiff_lab.draw.curves import svg as curves_svg
 from autodiff_lab.draw.jacobian import JacobianTable, Product
-from autodiff_lab.errors import ConversionError, ShapeMismatch
+from autodiff_lab.errors import ConversionError, MissingPackage, ShapeMismatch
 from autodiff_lab.exploring.curves import curves_of
 
 if TYPE_CHECKING:
@@ -78,9 +78,15 @@ def jacobian_map(function: Callable[[Any], Any], at: Any, output: str = "y", sou
       one gradient: 1 backward pass, 2 numbers
       row 1 of 2, column 1 of 2: y[0] grows by 2 for each unit of x[0]
     """
-    from autodiff_lab.widgets.jacobian_map import JacobianMap
+    return _opened(_table(function, at, output, source, None))
 
-    return JacobianMap(_table(function, at, output, source, None))
+
+def _opened(table: JacobianTable) -> JacobianMap:
+    try:
+        from autodiff_lab.widgets.jacobian_map import JacobianMap
+    except ImportError as missing:
+        raise MissingPackage.of("This map", "anywidget", "lab", ", or print lab.jacobian(function, x)") from missing
+    return JacobianMap(table)
 
 
 def matmul_map(a: Any, b: Any, cotangent: Any, by: str = "A") -> JacobianMap:
@@ -107,18 +113,16 @@ def matmul_map(a: Any, b: Any, cotangent: Any, by: str = "A") -> JacobianMap:
     >>> print(shown.account().splitlines()[-2].strip())
     the product that avoids it: G (3×2) · Bᵀ (2×4) = Ā (3×4)
     """
-    from autodiff_lab.widgets.jacobian_map import JacobianMap
-
     left, right, g = (np.asarray(each, dtype=float) for each in (a, b, cotangent))
     if g.shape != (left.shape[0], right.shape[1]):
         raise ShapeMismatch(f"A·B has shape {(left.shape[0], right.shape[1])}, and the cotangent {g.shape}.")
     if by == "A":
         fixed = lab.constant(right)
         product = Product(("G", "Bᵀ", "Ā"), g, right.T)
-        return JacobianMap(_table(lambda x: lab.matmul(x, fixed), left, "C", "A", product))
+        return _opened(_table(lambda x: lab.matmul(x, fixed), left, "C", "A", product))
     fixed = lab.constant(left)
     product = Product(("Aᵀ", "G", "B̄"), left.T, g, cotangent_first=False)
-    return JacobianMap(_table(lambda x: lab.matmul(fixed, x), right, "C", "B", product))
+    return _opened(_table(lambda x: lab.matmul(fixed, x), right, "C", "B", product))
 
 
 def _table(function: Callable[[Any], Any], at: Any, output: str, source: str, product: Product | None) -> JacobianTable:

@@ -1,9 +1,9 @@
 """Predict first, then look: a question whose answer is committed before a picture opens, and stays beside the outcome.
 
 A `Prediction` is the question with fields and a button; what it unlocks is an `Unlocked`, closed until something is
-committed. Both are plain ipywidgets. No user needs to be present: a notebook run from top to bottom shows an open
-question and a closed picture, always in the same words, and ``prediction.commit(5)`` in a cell does what the button
-does.
+committed. Both are ipywidgets, and text where those are not installed. No user needs to be present: a notebook run from
+top to bottom shows an open question and a closed picture, always in the same words, and ``prediction.commit(5)`` in a
+cell does what the button does.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from autodiff_lab.explain.ledger import Ledger
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.lessons.attempt import same
 from autodiff_lab.lessons.codes import CODES
-from autodiff_lab.lessons.forms import ipywidgets
+from autodiff_lab.lessons.forms import DRAWS, ipywidgets
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
 
@@ -108,6 +108,8 @@ class Unlocked(Shown):
 
     def take_focus(self) -> None:
         """Give the keyboard to the picture, once it is shown; where there is none, nothing happens."""
+        if not DRAWS:
+            return
         from autodiff_lab.widgets.base import LabWidget
 
         for child in self.children:
@@ -150,7 +152,8 @@ class Unlocked(Shown):
             return LOCKED
         lines = [f"{name or 'answer'}: predicted {said}, it is {is_}: {word}" for name, said, is_, word in
                  self.comparison()]  # fmt: skip
-        return "\n".join([*lines, *self.printed.splitlines()]) or "Open."
+        words = "" if DRAWS or self.view is None else in_words(self.view)
+        return "\n".join([*lines, *self.printed.splitlines(), *words.splitlines()]) or "Open."
 
 
 _CELL = "text-align: left; padding: 2px 16px 2px 0; font-variant-numeric: tabular-nums"
@@ -180,8 +183,11 @@ def _widget(view: Any) -> Any:
     if isinstance(view, Picture):
         return ipywidgets.HTML(view.svg)
     from autodiff_lab.compile import Function
-    from autodiff_lab.exploring.program import explorer
     from autodiff_lab.recording import Recording
+
+    if not DRAWS and isinstance(view, (Recording, Function, Explanation, Ledger)):
+        return ipywidgets.HTML(_text(in_words(view)))
+    from autodiff_lab.exploring.program import explorer
     from autodiff_lab.widgets.explorer import Explorer
 
     if isinstance(view, Recording):
@@ -194,6 +200,17 @@ def _widget(view: Any) -> Any:
         "unlock shows a recording, its explanation or ledger, a compiled function, a picture or a widget, but this is "
         f"a {type(view).__name__}."
     )
+
+
+def in_words(view: Any) -> str:
+    """Return what a view shows, as text; of a recording, its printed form.
+
+    >>> in_words(Picture("a line", "<svg/>"))
+    'a line'
+    """
+    from autodiff_lab.recording import Recording
+
+    return view.to_text() if isinstance(view, Recording) else str(view)
 
 
 def _figure(figure: Any) -> Picture:
@@ -215,6 +232,8 @@ def _picture(view: Any) -> str:
         return _text(str(view))
     if isinstance(view, Picture):
         return view.svg
+    if not DRAWS:
+        return _text(in_words(view))
     from autodiff_lab.widgets.base import LabWidget
 
     widget = _widget(view)
