@@ -1,4 +1,4 @@
-"""The report of a gradient check for notebooks: verdict, worst elements, a heat map, and error against step.
+"""The report of a gradient check for notebooks: verdict, worst elements, heat map, slopes, and error against step.
 
 Elements beyond their tolerance are crossed out as well as coloured, and the curve has a point for every step, so
 nothing is said by colour alone. Numbers come in, markup goes out; `autodiff_lab.testing` computes them.
@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.draw.markup import picture, words, written
 from autodiff_lab.draw.theme import css_variables
+from autodiff_lab.recording.numbers import short
 
 CELL = 22.0
 MOST = 24
@@ -22,6 +23,12 @@ MOST = 24
 PLOT = (300.0, 180.0)
 LEFT, TOP = 56.0, 30.0
 """Of the panel around the plot; all of these are in pixels."""
+SIDE = 190.0
+"""Width of the panel of slopes."""
+APART = 1e-3
+"""Slopes that differ by less, relative to the largest, are not drawn: they would look like one line."""
+LEVEL = 1.05
+"""Errors that differ by less than this factor are the same at every step."""
 HEADINGS = ("element", "tape", "differences", "error", "slope left", "slope right", "verdict")
 
 _PAGE = """
@@ -37,7 +44,7 @@ _PAGE = """
 .lab-gradcheck th { color: var(--lab-muted); font-size: 12px; }
 .lab-gradcheck td:first-child, .lab-gradcheck th:first-child, .lab-gradcheck td:last-child,
 .lab-gradcheck th:last-child { text-align: left; }
-.lab-gradcheck td { font-family: var(--lab-code-font); font-variant-numeric: tabular-nums; }
+.lab-gradcheck td { white-space: nowrap; font-family: var(--lab-code-font); font-variant-numeric: tabular-nums; }
 """
 _PICTURE = """
 .lab-errors { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; }
@@ -52,6 +59,7 @@ _PICTURE = """
 .lab-errors .lab-limit { stroke: var(--lab-muted); stroke-dasharray: 6 3; fill: none; }
 .lab-errors .lab-line { stroke: var(--lab-forward); stroke-width: 1.5; fill: none; }
 .lab-errors .lab-dot { fill: var(--lab-forward); }
+.lab-errors .lab-tape { stroke: var(--lab-backward); stroke-width: 1.5; stroke-dasharray: 6 4; fill: none; }
 """
 
 
@@ -61,6 +69,7 @@ def report(
     errors: Sequence[np.ndarray],
     curve: Sequence[tuple[float, float]],
     theme: str = "auto",
+    slopes: Slopes | None = None,
 ) -> str:
     """Return the report as HTML that needs no script.
 
@@ -76,6 +85,8 @@ def report(
         Steps and the errors of the differences with them.
     theme : str
         ``"light"``, ``"dark"`` or ``"auto"``.
+    slopes : tuple of float, optional
+        At the worst element: on the left, on the right, and what the tape gives.
 
     Examples
     --------
@@ -90,14 +101,19 @@ def report(
         head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         rows = "".join("<tr>" + "".join(f"<td>{written(cell)}</td>" for cell in row) + "</tr>" for row in table)
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-    parts.append(svg(errors, curve, theme))
+    parts.append(svg(errors, curve, theme, slopes))
     style = re.sub(r"\s+", " ", css_variables(f".lab-theme-{theme}", theme) + _PAGE.strip())
     quoted = escape(style, quote=False).replace("&gt;", ">")
     return f'<div class="lab-gradcheck lab-theme-{theme}"><style>{quoted}</style>{"".join(parts)}</div>'
 
 
-def svg(errors: Sequence[np.ndarray], curve: Sequence[tuple[float, float]], theme: str = "auto") -> str:
-    """Draw a heat map for each input of more than one element, and the error against the step.
+def svg(
+    errors: Sequence[np.ndarray],
+    curve: Sequence[tuple[float, float]],
+    theme: str = "auto",
+    slopes: Slopes | None = None,
+) -> str:
+    """Draw a heat map for each input of more than one element, the slopes, and the error against the step.
 
     Examples
     --------
@@ -105,6 +121,10 @@ def svg(errors: Sequence[np.ndarray], curve: Sequence[tuple[float, float]], them
     '<svg'
     """
     drawn = [_map(k, array) for k, array in enumerate(errors) if array.size > 1]
+    if slopes is not None and all(map(math.isfinite, slopes)):
+        largest = max(map(abs, slopes))
+        if max(slopes) - min(slopes) > APART * largest:
+            drawn.append(_sides(slopes, largest))
     if any(math.isfinite(error) and error > 0 for _, error in curve):
         drawn.append(_curve(curve))
     if not drawn:
@@ -119,6 +139,7 @@ def svg(errors: Sequence[np.ndarray], curve: Sequence[tuple[float, float]], them
 
 
 Panel = tuple[str, float, float, str]
+Slopes = tuple[float, float, float]
 
 
 def _map(k: int, array: np.ndarray) -> Panel:
@@ -155,10 +176,34 @@ def _start(worst: int, length: int) -> int:
     return max(0, min(worst - MOST // 2, length - MOST))
 
 
+def _sides(slopes: Slopes, largest: float) -> Panel:
+    """Return the slopes on both sides as lines that meet at the point, and that of the tape dashed."""
+    left, right, tape = slopes
+    reach, x0, y0 = SIDE / 2 - 15, SIDE / 2, TOP + PLOT[1] / 2
+    rise = (PLOT[1] / 2 - 24) / largest
+    ends = [(x0 - reach, y0 + left * rise), (x0, y0), (x0 + reach, y0 - right * rise)]
+    path = "L".join(f"{x:.1f},{y:.1f}" for x, y in ends)
+    parts = [
+        words("lab-title", 0, 14, "Slopes on both sides"),
+        f'<path class="lab-axis" d="M{x0:g},{TOP:g}v{PLOT[1]:g}"/>',
+        f'<path class="lab-line" d="M{path}"/>',
+        f'<path class="lab-tape" d="M{x0 - reach:.1f},{y0 + tape * rise:.1f}l{2 * reach:.1f},{-2 * tape * rise:.1f}"/>',
+        f'<circle class="lab-dot" cx="{x0:g}" cy="{y0:g}" r="3"/>',
+        words("lab-muted", 0, TOP + PLOT[1] + 18, f"left {short(left)}"),
+        words("lab-muted", SIDE, TOP + PLOT[1] + 18, f"right {short(right)}", "end"),
+        words("lab-muted", x0, TOP + PLOT[1] + 38, f"the tape, dashed: {short(tape)}", "middle"),
+    ]
+    account = f"Slopes: {short(left)} on the left, {short(right)} on the right, {short(tape)} by the tape."
+    return "".join(parts), SIDE, TOP + PLOT[1] + 44, account
+
+
 def _curve(curve: Sequence[tuple[float, float]]) -> Panel:
     """Return the error of the differences against their step, both on logarithmic axes."""
     points = [(math.log10(h), math.log10(e)) for h, e in curve if h > 0 and e > 0 and math.isfinite(e)]
-    lo, hi = math.floor(min(p[1] for p in points)), math.ceil(max(p[1] for p in points))
+    least, most = min(p[1] for p in points), max(p[1] for p in points)
+    lo, hi = math.floor(least), math.ceil(most)
+    if hi - lo < 2:  # a level line belongs into the middle, with a decade on each side
+        lo, hi = round((least + most) / 2) - 1, round((least + most) / 2) + 1
     first, last = math.floor(min(p[0] for p in points)), math.ceil(max(p[0] for p in points))
     across, up = PLOT[0] / max(last - first, 1), PLOT[1] / max(hi - lo, 1)
     bottom = TOP + PLOT[1]
@@ -175,6 +220,7 @@ def _curve(curve: Sequence[tuple[float, float]]) -> Panel:
     parts.append('<path class="lab-line" d="M' + "L".join(f"{x:.1f},{y:.1f}" for x, y in at) + '"/>')
     parts += [f'<circle class="lab-dot" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in at]
     best = min(((h, e) for h, e in curve if math.isfinite(e)), key=lambda point: point[1])
-    account = f"Best step {best[0]:.0e}: error {best[1]:.0e}"
+    level = most - least < math.log10(LEVEL)
+    account = f"The same at every step: {best[1]:.1e}" if level else f"Best step {best[0]:.0e}: error {best[1]:.0e}"
     parts.append(words("lab-muted", LEFT, bottom + 38, account))
     return "".join(parts), LEFT + PLOT[0] + 16, bottom + 44, f"{account}."

@@ -202,7 +202,8 @@ class GradientCheck:
         """Return the text, and a report with the worst elements, a heat map and the step curve."""
         from autodiff_lab.draw.gradcheck import report
 
-        return {"text/plain": str(self), "text/html": report(self._told(), self._table(), self.errors, self._points())}
+        page = report(self._told(), self._table(), self.errors, self._points(), slopes=self._slopes())
+        return {"text/plain": str(self), "text/html": page}
 
     def _told(self) -> tuple[str, str, str]:
         return self.verdict, self.sentence, self.why
@@ -215,6 +216,13 @@ class GradientCheck:
             )
             for e in self.entries[:LISTED]
         ]  # fmt: skip
+
+    def _slopes(self) -> tuple[float, float, float] | None:
+        """Return the slopes on both sides of the worst element and the tape's number, if they are real and known."""
+        worst = next((e for e in self.entries if (e.input, e.index) == (self.input, self.index)), None)
+        if worst is None or worst.left is None or worst.right is None or isinstance(worst.gradient, complex):
+            return None
+        return worst.left, worst.right, float(worst.gradient)
 
     def _points(self) -> list[tuple[float, float]]:
         if self.verdict in (NOT_DETERMINISTIC, NOTHING):

@@ -171,10 +171,20 @@ def test_the_report_is_a_picture_and_a_text() -> None:
     assert "<svg" in page
     assert page.count("lab-off") == 3 + page.count(".lab-off")
     assert "<script>" not in page
-    assert re.search(r"Best step 1?\d?e?-?\d+", page)
+    assert "The same at every step" in page
+    assert re.search(r"Best step \de-\d+: error", check_gradient(lab.sin, 1.0)._repr_mimebundle_()["text/html"])
     assert check_gradient(lab.sin, 1.0)._repr_mimebundle_()["text/html"].count("✓") == 1
     drawn = np.random.default_rng(0)
     assert "not deterministic" in check_gradient(lambda x: x * drawn.random(), 1.0)._repr_mimebundle_()["text/html"]
+
+
+def test_slopes_that_differ_are_drawn_on_both_sides_of_the_point() -> None:
+    page = check_gradient(lab.nn.relu, 0.0)._repr_mimebundle_()["text/html"]
+    assert "Slopes: 0 on the left, 1 on the right, 0 by the tape." in page
+    hidden = check_gradient(lambda x: lab.maximum(x, 0.0) + lab.minimum(x, 0.0), 0.0)
+    assert "Slopes: 1 on the left, 1 on the right, 2 by the tape." in hidden._repr_mimebundle_()["text/html"]
+    for same in (check_gradient(lambda x: (x + 1e8) ** 2 - 1e16, 1.0), check_gradient(lambda x: lab.sqrt(x * x), 0.0)):
+        assert "Slopes" not in same._repr_mimebundle_()["text/html"]
 
 
 def test_a_large_array_is_drawn_around_its_worst_element() -> None:
