@@ -20,8 +20,8 @@ from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.exercises import EXERCISES, check
 from autodiff_lab.lessons.explaining import Explained, explain
 from autodiff_lab.lessons.gradients import check_gradients
+from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
-from autodiff_lab.lessons.ledgers import engines
 from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
@@ -38,6 +38,7 @@ from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 from autodiff_lab.lessons.threads import Launch, cuda, launch
 from autodiff_lab.lessons.unlocked import Unlocked
+from autodiff_lab.lessons.verdicts import Patient, Patients, check_patients, check_verdict, patients
 
 __all__ = [
     "CODES",
@@ -49,6 +50,8 @@ __all__ = [
     "Method",
     "Methods",
     "Misconception",
+    "Patient",
+    "Patients",
     "Picture",
     "Prediction",
     "Traffic",
@@ -57,6 +60,7 @@ __all__ = [
     "check",
     "check_average_rate",
     "check_averaging_time",
+    "check_birthplaces",
     "check_blocks",
     "check_central",
     "check_checkpoints",
@@ -73,6 +77,7 @@ __all__ = [
     "check_kernel",
     "check_matmul_vjp",
     "check_meeting",
+    "check_mended",
     "check_mixed",
     "check_modes",
     "check_newton",
@@ -82,18 +87,21 @@ __all__ = [
     "check_order",
     "check_overtakes",
     "check_own_slope",
+    "check_patients",
     "check_pays",
     "check_rate_from_table",
     "check_repair",
+    "check_safe",
     "check_second_difference",
     "check_sizes",
     "check_sum",
+    "check_thermometer",
     "check_total",
     "check_traffic",
+    "check_verdict",
     "check_vjp",
     "cuda",
     "derivatives",
-    "engines",
     "explain",
     "jacobian_map",
     "launch",
@@ -101,6 +109,7 @@ __all__ = [
     "memory_line",
     "methods",
     "once",
+    "patients",
     "predict",
     "progress",
     "run_chain",

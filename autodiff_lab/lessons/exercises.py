@@ -16,18 +16,33 @@ from autodiff_lab.lessons import (
     curvature,
     differences,
     emitting,
+    guarding,
     launches,
     products,
     puzzle,
     rates,
     repairs,
     store,
+    verdicts,
 )
 from autodiff_lab.lessons.attempt import is_blank
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult
 
-_TABLES = (rates, differences, repairs, puzzle, products, curvature, costs, compiling, launches, emitting)
+_TABLES = (
+    rates,
+    differences,
+    repairs,
+    puzzle,
+    products,
+    verdicts,
+    guarding,
+    curvature,
+    costs,
+    compiling,
+    launches,
+    emitting,
+)
 
 
 def _order(exercise: str) -> tuple[int, str, int]:

@@ -179,7 +179,8 @@ class Prediction(Shown):
         Parameters
         ----------
         view : object, optional
-            What is then shown: a recording, its explanation or ledger, a compiled function, a picture or a widget.
+            What is then shown: a recording, its explanation or ledger, the check of a gradient, a compiled function, a
+            picture or a widget.
         outcome : number, str, mapping of str to number, or callable, optional
             What came out, to be shown beside the prediction.  A function of no arguments is called after the commit, so
             that no cell below a question has to contain its answer.

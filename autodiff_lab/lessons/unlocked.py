@@ -18,6 +18,7 @@ from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.forms import DRAWS, ipywidgets
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
+from autodiff_lab.testing import GradientCheck
 
 if TYPE_CHECKING:
     from autodiff_lab.lessons.prediction import Prediction
@@ -194,11 +195,11 @@ def _widget(view: Any) -> Any:
         return Explorer(view)
     if isinstance(view, Function):
         return explorer(view)
-    if isinstance(view, (Explanation, Ledger)):
+    if isinstance(view, (Explanation, Ledger, GradientCheck)):
         return ipywidgets.HTML(_picture(view))
     raise InvalidArgumentError(
-        "unlock shows a recording, its explanation or ledger, a compiled function, a picture or a widget, but this is "
-        f"a {type(view).__name__}."
+        "unlock shows a recording, its explanation or ledger, the check of a gradient, a compiled function, a picture "
+        f"or a widget, but this is a {type(view).__name__}."
     )
 
 
@@ -232,6 +233,8 @@ def _picture(view: Any) -> str:
         return _text(str(view))
     if isinstance(view, Picture):
         return view.svg
+    if isinstance(view, GradientCheck):
+        return view._repr_mimebundle_()["text/html"]
     if not DRAWS:
         return _text(in_words(view))
     from autodiff_lab.widgets.base import LabWidget

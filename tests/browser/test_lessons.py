@@ -191,6 +191,42 @@ def open_lesson_10(view: View, screenshot: Screenshot) -> None:
             screenshot(view, name, dark=dark, width=width, height=1200, of=opened)
 
 
+def open_lesson_11(view: View, screenshot: Screenshot) -> None:
+    """Predict three slopes, a nan and its birthplace by keys, then solve an exercise by typing."""
+    type_prediction(view, "question", "1", "1", "0")
+    opened = cell(view, "observe-it")
+    opened.locator(".lab-gradcheck svg").wait_for()
+    told = opened.locator("table").first.inner_text()
+    assert "1 too little" in told
+    assert "kinks that cancel" in told
+    assert "the tape, dashed: 2" in (opened.locator(".lab-gradcheck svg").text_content() or "")
+    for question, answer, choice in (("where-question", "where-answer", 3), ("blame-question", "blame-answer", 1)):
+        cell(view, question).locator("input[type=radio]").nth(choice).focus()
+        view.page.keyboard.press("Space")
+        cell(view, question).get_by_role("button", name="Commit").press("Enter")
+        cell(view, answer).locator(".explorer").wait_for()
+    assert "as predicted" in cell(view, "where-answer").locator("table").first.inner_text()
+    explorer = cell(view, "where-answer").locator(".explorer")
+    explorer.locator(".graph").first.click(position={"x": 5, "y": 5})
+    view.page.keyboard.press("End")
+    view.page.wait_for_timeout(200)
+    assert "nan" in explorer.inner_text()
+    assert "sqrt made y = nan" in cell(view, "blame-answer").locator("pre").first.inner_text()
+    assert "nan" in cell(view, "rule-in-code").locator("pre").last.inner_text()
+    editor = cell(view, "transfer-answer").locator(".cm-content")
+    editor.click()
+    view.page.keyboard.press("Control+a")
+    view.page.keyboard.type('lessons.check("11.5", "conversion", "before")')
+    view.page.keyboard.press("Shift+Enter")
+    cell(view, "transfer-answer").get_by_text("Passed.").wait_for()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("question", "own", "where-question", "blame-answer", "rule", "exercise"):
+                name = f"lesson-11-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
+
+
 def open_lesson_13(view: View, screenshot: Screenshot) -> None:
     """Open the nested tapes and the fourth derivative."""
     for question, answer, choice in (("question", "observe-it", 0), ("fourth-question", "fourth-answer", 0)):
@@ -294,6 +330,7 @@ OPEN = {
     "06": open_lesson_6,
     "07": open_lesson_7,
     "10": open_lesson_10,
+    "11": open_lesson_11,
     "13": open_lesson_13,
     "14": open_lesson_14,
     "15": open_lesson_15,

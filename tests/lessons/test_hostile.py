@@ -17,7 +17,7 @@ from autodiff_lab.lessons import CheckResult, deadline
 from tests.amputation import marked
 from tests.lessons.answers.hostile import HOSTILE
 
-MORE = {"3.3": 1, "7.1": 1}
+MORE = {"3.3": 1, "7.1": 1, "11.1": 1}
 """Exercises that take something besides the answer."""
 EXERCISES = marked([key for key in lessons.EXERCISES if key not in MORE], lambda key: key.startswith("15."))
 
@@ -46,6 +46,22 @@ def test_hostile_answers_get_an_answer(exercise: str) -> None:
 
 def test_hostile_answers_to_a_puzzle_get_an_answer() -> None:
     attack("7.1", lessons.backward_puzzle(seed=7))
+
+
+def test_hostile_verdicts_on_dealt_functions_get_an_answer() -> None:
+    attack("11.1", lessons.patients(seed=7))
+
+
+def test_hostile_answers_after_a_right_one_get_an_answer() -> None:
+    def mended(x: Any) -> Any:
+        return lab.where(x < 1.0, x, lab.sqrt(lab.where(x < 1.0, 1.0, x)))
+
+    for answer in HOSTILE:
+        for exercise, given in (("11.2", (mended, answer)), ("11.5", ("conversion", answer)),
+                                ("11.3", ({"one": answer},)), ("11.3", ({"one": ("log", 1, answer)},))):  # fmt: skip
+            found = lessons.check(exercise, *given)
+            assert not found.passed, exercise
+            assert found.message, exercise
 
 
 def double(x: Any) -> Any:

@@ -165,7 +165,9 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
      "outcome=\"inside outer's block, after inner's\""),
     ("13", "fourth-answer", "outcome=fourth", 'outcome="sin x"'),
     ("15", "observe-it", '"blocks": needed', '"blocks": 3'),
+    ("11", "where-answer", 'outcome=lambda: f"{float(root_slope):g}"', 'outcome="nan"'),
     *[(lesson, cell, "", "") for lesson, cell in (
+        ("11", "blame-answer"), ("11", "rule-in-code"),
         ("01", "shrink-it"), ("01", "rule-in-code"), ("06", "entries-printed"), ("06", "bytes-bars"),
         ("10", "same-numbers"), ("10", "summed-table"), ("14", "pieces"), ("14", "rule-in-code"),
         ("15", "rule-in-code"), ("13", "explain-it"))],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from autodiff_lab.lessons.codes import (
     backward,
+    checking,
     compiling,
     curvature,
     differences,
@@ -21,7 +22,7 @@ from autodiff_lab.lessons.codes.model import Misconception
 
 __all__ = ["CODES", "Misconception"]
 
-_TABLES = (states, rates, differences, taping, backward, products, curvature, compiling, threads, emitting)
+_TABLES = (states, rates, differences, taping, backward, products, checking, curvature, compiling, threads, emitting)
 
 CODES: dict[str, Misconception] = {code: entry for table in _TABLES for code, entry in table.CODES.items()}
 """By code, in the order of the lessons."""
