@@ -42,7 +42,7 @@ from autodiff_lab.engine.sweep import Engine
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import name_scope
+from autodiff_lab.events.listener import name_scope
 from autodiff_lab.kernels.base.memory import keep_freed_memory as _keep_freed_memory
 from autodiff_lab.shown import install as _install
 
@@ -61,7 +61,7 @@ _MODULES = frozenset({
 _HOMES = {
     "compile": "function",
     "engine.exchange": "from_dlpack",
-    "exploring": "explore explore_steps plot_2d plot_derivative plot_steps watch_training",
+    "exploring": "explore explore_2d explore_steps plot_2d plot_derivative plot_steps watch_training",
     "kernels.base.choose": "use_kernels",
     "layers.initializers": (
         "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "

@@ -1,9 +1,11 @@
-"""`plot_2d`: contours, arrows and paths are those of the function, and bad input gets a way out."""
+"""`plot_2d` and `explore_2d`: contours, arrows and paths are those of the function, and bad input gets a way out."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from traitlets import TraitError
 
 import autodiff_lab as lab
 from autodiff_lab.errors import BadInterval, ConversionError, InvalidArgumentError, NotCallable, ShapeMismatch
@@ -82,6 +84,59 @@ def test_gaps_constants_and_values_off_the_tape_still_have_a_picture(f: Any) -> 
         ((lambda p: 1 / 0, (0, 0), (1, 1)), InvalidArgumentError, "division by zero"),
     ],
 )
-def test_bad_input_is_refused(arguments: Any, error: type[Exception], words: str) -> None:
+@pytest.mark.parametrize("show", [lab.plot_2d, lab.explore_2d])
+def test_bad_input_is_refused(show: Any, arguments: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        lab.plot_2d(*arguments)
+        show(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"optimizers": "SGD"}, InvalidArgumentError, "optimizers by name, got str"),
+        ({"optimizers": {"SGD": 0.1}}, InvalidArgumentError, "got float for 'SGD'"),
+        ({"optimizers": {3: lab.optimizers.SGD(0.1)}}, InvalidArgumentError, "for 3"),
+        ({"steps": 0}, InvalidArgumentError, "from 1 to 1000, got 0"),
+        ({"steps": "many"}, InvalidArgumentError, "got 'many'"),
+        ({"start": (np.nan, 1)}, BadInterval, "start: expected two finite numbers"),
+    ],
+)
+@pytest.mark.parametrize("show", [lab.plot_2d, lab.explore_2d])
+def test_bad_options_are_refused(show: Any, options: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        show(valley, (-1, -1), (1, 1), **options)
+
+
+def test_the_explorer_knows_gradient_and_curvatures_at_every_step() -> None:
+    shown = lab.explore_2d(valley, (-12, -4), (12, 4), start=(10, 1), optimizers={"SGD": lab.optimizers.SGD(0.15)})
+    rows = np.array(shown.paths[0]["rows"])
+    assert rows.shape == (51, 8)
+    np.testing.assert_allclose(rows[:, 2], 0.5 * (rows[:, 0] ** 2 + 10 * rows[:, 1] ** 2))
+    np.testing.assert_allclose(rows[:, 3:5], rows[:, :2] * [1, 10])
+    np.testing.assert_allclose(rows[:, 5:], np.tile([1, 0, 10], (51, 1)))
+    (field,) = [layer for layer in shown.facts["layers"] if layer["kind"] == "arrows"]
+    x, y = (np.array(field[key]) for key in ("x", "y"))
+    along = np.stack([x[1::2] - x[::2], y[1::2] - y[::2]])
+    slope = np.stack([x[::2], 10 * y[::2]])
+    assert np.abs(along[0] * slope[1] - along[1] * slope[0]).max() < 2e-3 * np.abs(slope).max()
+    assert (np.sum(along * slope, axis=0) < 0).all()
+
+
+def test_moving_the_start_lets_the_optimizers_run_again() -> None:
+    shown = lab.explore_2d(valley, (-12, -4), (12, 4), optimizers={"SGD": lab.optimizers.SGD(0.1)}, steps=3)
+    shown.start = [4, -1]
+    assert [row[0] for row in shown.paths[0]["rows"]] == pytest.approx([4, 3.6, 3.24, 2.916])
+    assert shown.account().startswith("valley from (4, -1): f = 13, gradient (4, -10), curvatures 1 and 10")
+    for bad in ([1.0], [np.inf, 0.0]):
+        with pytest.raises(TraitError, match="two finite numbers"):
+            shown.start = bad
+    assert shown.start == [4.0, -1.0]
+
+
+@pytest.mark.parametrize("f", [half_defined, lambda p: float(p[0]), lambda p: p[0] * np.nan + 1.0 / p[1]])
+def test_where_f_has_no_value_the_path_ends_and_the_page_is_still_written(f: Any, tmp_path: Path) -> None:
+    shown = lab.explore_2d(f, (-1, -1), (1, 1), start=(-0.5, 0.0), name="<b>&</b>")
+    assert len(shown.paths[0]["rows"]) == 1
+    text = shown.to_html(tmp_path / "f.html").read_text(encoding="utf-8")
+    assert "<b>&" not in text
+    assert 20_000 < len(text) < 160_000

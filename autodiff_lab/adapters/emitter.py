@@ -15,7 +15,6 @@ import numpy as np
 from autodiff_lab.adapters.held import HeldSum, HeldValue
 from autodiff_lab.adapters.ops import OpTable
 from autodiff_lab.events import (
-    SCOPE,
     FaultFound,
     GradientFlowed,
     OpApplied,
@@ -29,9 +28,8 @@ from autodiff_lab.events import (
     TensorLeft,
     TensorMet,
     VariableAssigned,
-    fresh_id,
-    place_now,
 )
+from autodiff_lab.events.listener import SCOPE, fresh_id, place_now
 from autodiff_lab.recording import Recorder, Recording
 from autodiff_lab.recording.recorder import BUDGET, names_around
 from autodiff_lab.recording.snapshot import WHOLE, Policy, keep

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from autodiff_lab.explain.expressions import spoken
+from autodiff_lab.explain.expressions import formula
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,8 +119,7 @@ def words(recording: Recording, delivery: Delivery) -> str:
 
 def slope_words(recording: Recording, sweep: int | None, source: int) -> str:
     """Return ``"∂y/∂x"`` if both names are short, otherwise ``"gradient of weights"``."""
-    name = spoken(recording, source)
-    name = "" if name.startswith("%") else name
+    name = formula(recording, source) or ""
     targets = () if sweep is None else recording.sweeps[sweep].targets
     above = recording.tensors[targets[0]].name if len(targets) == 1 and targets[0] in recording.tensors else None
     if above and name.isidentifier() and max(len(above), len(name)) <= SHORT and above.isidentifier():

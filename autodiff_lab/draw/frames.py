@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from autodiff_lab.draw import theme as themes
 from autodiff_lab.draw.markup import picture, written
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
@@ -179,9 +180,10 @@ class _Teller:
         return min(self._ran(sweep), default=len(self.recording.applications))
 
     def _pass(self, sweep: Sweep) -> str:
-        name = self.recording.name_of
-        targets = ", ".join(map(name, sweep.targets or sweep.untracked))
-        sources = ", ".join(map(name, sweep.sources))
+        targets, sources = (
+            ", ".join(spoken(self.recording, key) for key in keys)
+            for keys in (sweep.targets or sweep.untracked, sweep.sources)
+        )
         results = ", ".join("None" if key is None else self._value(key) for key in sweep.results)
         said = (
             f"gradient of {targets} with respect to {sources} from {self.names.get(sweep.tape, 'a tape')} = {results}"

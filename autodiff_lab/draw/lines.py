@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from autodiff_lab.draw.cells import ROW_HEIGHT, pictured
+from autodiff_lab.draw.naming import described
 from autodiff_lab.recording.numbers import SHOWN, brief, dimensions, short
 
 if TYPE_CHECKING:
@@ -219,14 +220,14 @@ def tip(node: Node, recording: Recording) -> str:
         record = recording.tensors[tensor]
         kind = "" if record.kind == "output" else f"{record.kind} "
         shape = f" {dimensions(record.snapshot.shape)}" if record.snapshot.shape else ""
-        told.append(f"{kind}{recording.name_of(tensor)}: {record.snapshot.dtype}{shape} = {_whole(record.snapshot)}")
+        told.append(f"{kind}{described(recording, tensor)}: {record.snapshot.dtype}{shape} = {_whole(record.snapshot)}")
         if node.application is None and record.place is not None:
             told.append(_line(recording, record.place))
     return "\n".join(told)
 
 
 def _about(application: Application, recording: Recording) -> list[str]:
-    inputs = ", ".join(recording.name_of(tensor) for tensor in application.inputs)
+    inputs = ", ".join(described(recording, tensor) for tensor in application.inputs)
     params = "".join(f", {key}={value!r}" for key, value in (application.params or {}).items())
     told = [cut(f"{application.op}({inputs}{params})", 200)]
     if application.place is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autodiff_lab.explain.expressions import LONGEST, applied, literal, spoken
+from autodiff_lab.explain.expressions import LONGEST, applied, formula, in_words, literal, own_name
 
 if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
@@ -13,7 +13,7 @@ LEFT_OUT = "…"
 
 
 def described(recording: Recording, tensor: int) -> str:
-    """Describe a value in a few words; ``%7`` if even the shortest form is too long.
+    """Describe a value in a few words: its name or formula, or else the op that made it.
 
     Examples
     --------
@@ -24,18 +24,17 @@ def described(recording: Recording, tensor: int) -> str:
     >>> [described(recording, a.outputs[0]) for a in recording.applications[:4]]
     ['x * x', 'tanh(x * x)', 'sin(tanh(…))', 'exp(sin(…))']
     """
-    words = spoken(recording, tensor)
-    for depth in (2, 1) if recording.tensors[tensor].application is not None else ():
-        if not words.startswith("%"):
-            break
-        shorter = _outline(recording, tensor, depth)
-        words = shorter if len(shorter) <= LONGEST else words
-    return words
+    whole = formula(recording, tensor)
+    made = recording.tensors[tensor].application
+    if whole is not None or made is None or len(recording.applications[made].outputs) > 1:
+        return whole or in_words(recording, tensor)
+    outlines = (_outline(recording, tensor, depth) for depth in (2, 1))
+    return next((words for words in outlines if len(words) <= LONGEST), in_words(recording, tensor))
 
 
 def _outline(recording: Recording, tensor: int, depth: int) -> str:
     record = recording.tensors[tensor]
-    known = record.name or literal(recording, tensor)
+    known = own_name(recording, tensor) or literal(recording, tensor)
     if known:
         return known
     if record.application is None or depth == 0:

@@ -22,6 +22,7 @@ from autodiff_lab.draw.values import Values, clipped
 from autodiff_lab.draw.views import views
 from autodiff_lab.events import Place
 from autodiff_lab.explain import remarks
+from autodiff_lab.explain.expressions import own_name
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
 from autodiff_lab.recording.recording import Recording
 
@@ -138,12 +139,11 @@ class _Tables:
             delivery = self.timeline.delivered.get(key)
             value = self.values.position(record.snapshot)
             kind = record.kind if delivery is None else "gradient"
-            row.extend(
-                [clipped(record.name or ""), kind, value, made, self.place(record.place), int(key in self.tracked)]
-            )
+            name = clipped(record.name or "") if own_name(self.recording, key) else ""
+            row.extend([name, kind, value, made, self.place(record.place), int(key in self.tracked)])
             said = described(self.recording, key) if delivery is None else words(self.recording, delivery)
-            if delivery is not None or (not record.name and not said.startswith("%")):
-                row.append("" if record.name else clipped(said))
+            if delivery is not None or not name:
+                row.append("" if name else clipped(said))
             if delivery is not None:
                 row.append(delivery.moment + 1)
         return number

@@ -25,7 +25,7 @@ from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import EVERYTHING, fresh_id, sinks_now
+from autodiff_lab.events.listener import EVERYTHING, fresh_id, sinks_now
 from autodiff_lab.kernels.base.columns import by_columns
 
 if TYPE_CHECKING:

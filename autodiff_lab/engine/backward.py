@@ -25,7 +25,8 @@ from autodiff_lab.engine.sweep import UNFUSED, Engine, flow_reporter, sweep
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
-from autodiff_lab.events import CAUSE, SweepEnded, SweepStarted, fresh_id, place_now, sinks_now, tell_made, trace_now
+from autodiff_lab.events import SweepEnded, SweepStarted
+from autodiff_lab.events.listener import CAUSE, fresh_id, place_now, sinks_now, tell_made, trace_now
 from autodiff_lab.events.postponed import postponed
 
 if TYPE_CHECKING:

@@ -30,7 +30,8 @@ from autodiff_lab.errors import (
     NotOneTensor,
     ShapeMismatch,
 )
-from autodiff_lab.events import TensorMet, sinks_now
+from autodiff_lab.events import TensorMet
+from autodiff_lab.events.listener import sinks_now
 from autodiff_lab.kernels.arrays import ranked
 
 if TYPE_CHECKING:

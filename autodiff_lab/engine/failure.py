@@ -10,7 +10,8 @@ import numpy as np
 from autodiff_lab.engine.devices import device_of, memory_of
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.errors import DeviceMemoryError, DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch, cell_of
-from autodiff_lab.events import Place, place_now, sinks_now
+from autodiff_lab.events import Place
+from autodiff_lab.events.listener import place_now, sinks_now
 
 MORE_ROOM = "Try smaller batches, lab.recompute_grad, or deleting tensors and tapes."
 _SHORT = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}

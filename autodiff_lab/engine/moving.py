@@ -14,7 +14,8 @@ from autodiff_lab.engine.devices import memory_of, moved, place_of
 from autodiff_lab.engine.failure import at_line
 from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.errors import TapeMisused
-from autodiff_lab.events import TensorMet, place_now, sinks_now, trace_now
+from autodiff_lab.events import TensorMet
+from autodiff_lab.events.listener import place_now, sinks_now, trace_now
 from autodiff_lab.kernels.arrays import ranked
 
 if TYPE_CHECKING:

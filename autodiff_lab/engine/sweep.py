@@ -23,7 +23,9 @@ from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import CAUSE, GradientFlowed, fitted_axes, tell_made
+from autodiff_lab.events import GradientFlowed
+from autodiff_lab.events.listener import CAUSE, tell_made
+from autodiff_lab.events.values import fitted_axes
 from autodiff_lab.kernels.base.elementwise import FEW
 
 ndarray = np.ndarray

@@ -21,18 +21,8 @@ from autodiff_lab.engine.namespace import RAW
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, TapeMisused
-from autodiff_lab.events import (
-    SINKS,
-    TapeClosed,
-    TapeOpened,
-    TapeSwitched,
-    TensorWatched,
-    fresh_id,
-    heard,
-    place_now,
-    sinks_now,
-    tell_listeners,
-)
+from autodiff_lab.events import TapeClosed, TapeOpened, TapeSwitched, TensorWatched
+from autodiff_lab.events.listener import SINKS, fresh_id, heard, place_now, sinks_now, tell_listeners
 
 _NOTHING = frozenset[int]()
 

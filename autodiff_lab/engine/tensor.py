@@ -22,7 +22,8 @@ from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.sharing import DLPACK_CPU, packed
 from autodiff_lab.engine.strings import string_scalar
 from autodiff_lab.errors import ConversionError
-from autodiff_lab.events import Identified, TensorLeft, TensorNamed, fresh_id, sinks_now, tell_look
+from autodiff_lab.events import TensorLeft, TensorNamed
+from autodiff_lab.events.listener import Identified, fresh_id, sinks_now, tell_look
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

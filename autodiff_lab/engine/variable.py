@@ -22,11 +22,11 @@ from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import MAKERS, Operators, Reference, Tensor, looked_at, wrap
 from autodiff_lab.errors import ConversionError, ShapeMismatch, UnimplementedError
-from autodiff_lab.events import (
+from autodiff_lab.events import VariableAssigned
+from autodiff_lab.events.listener import (
     SCOPE,
     SINKS,
     Identified,
-    VariableAssigned,
     fresh_id,
     place_now,
     sinks_now,

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_lab.events import Place
 from autodiff_lab.explain.dialects import translated, words_of
-from autodiff_lab.explain.expressions import acting_as, in_code, located, spoken
+from autodiff_lab.explain.expressions import acting_as, in_code, located, own_name, spoken
 from autodiff_lab.explain.faults import fault_of, not_leaf
 from autodiff_lab.explain.leaving import Leaving, parts_of
 from autodiff_lab.explain.model import Explanation
@@ -334,8 +334,8 @@ class _Case:
             known.add(record.id)
             if record.application is not None:
                 todo.extend(self.recording.applications[record.application].inputs)
-            elif record.name:
-                names[self.recording.name_of(record.id)] = None
+            elif name := own_name(self.recording, record.id):
+                names[name] = None
         found = sorted(names)
         return found if len(found) <= LEAVES else [*found[:LEAVES], f"{len(found) - LEAVES} more"]
 

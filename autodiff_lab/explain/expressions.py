@@ -1,6 +1,7 @@
 """How to refer to a value in a sentence: by its name, as a number, or by the user's own code for it.
 
-A ``%7`` means something only beside a printed recording; in a sentence ``sum(v * v)`` says more.
+A ``%7`` means something only beside a printed recording; in a sentence ``sum(v * v)`` says more, and so does "the
+result of matmul" where the formula is too long.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from functools import cache
 
 from autodiff_lab.events import Place
 from autodiff_lab.recording.model import Application
-from autodiff_lab.recording.names import one_line
-from autodiff_lab.recording.numbers import short
+from autodiff_lab.recording.names import one_line, short_name
+from autodiff_lab.recording.numbers import dimensions, short
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.statements import parsed
 
@@ -29,7 +30,7 @@ DEEPEST = 2
 
 
 def spoken(recording: Recording, tensor: int) -> str:
-    """Return a value as part of a sentence: its name, its number, or a short formula; ``%7`` if all else fails.
+    """Return a value as part of a sentence: its name, its number, a short formula, or else which op made it.
 
     Examples
     --------
@@ -40,10 +41,38 @@ def spoken(recording: Recording, tensor: int) -> str:
     >>> spoken(recording, recording.applications[1].outputs[0])
     'sum(v * v)'
     """
+    return formula(recording, tensor) or in_words(recording, tensor)
+
+
+def formula(recording: Recording, tensor: int) -> str | None:
+    """Return a value's name, its number, or a short formula for it; None if there is none of `LONGEST` characters."""
     words = _formula(recording, tensor, DEEPEST)
-    if words is None or len(words) > LONGEST:
-        return f"%{recording.numbers[tensor]}"
-    return words
+    return words if words is not None and len(words) <= LONGEST else None
+
+
+def own_name(recording: Recording, tensor: int) -> str:
+    """Return the user's name of a value on one line; empty if it has none, or a blank one."""
+    return short_name(recording.tensors[tensor].name or "")
+
+
+def in_words(recording: Recording, tensor: int) -> str:
+    """Return what a value without a name or a short formula is called: the op that made it, or its kind.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.record() as recording:
+    ...     n = lab.reduce_logsumexp(lab.constant([[1.0, 2.0]]))
+    >>> [in_words(recording, tensor) for tensor in recording.tensors]
+    ['an array of shape [1×2]', 'the result of logsumexp']
+    """
+    record = recording.tensors[tensor]
+    if record.application is None:
+        shape = record.snapshot.shape
+        return f"an array of shape {dimensions(shape)}" if shape else "a number"
+    made = recording.applications[record.application]
+    which = "the result" if len(made.outputs) == 1 else f"result {made.outputs.index(tensor) + 1}"
+    return f"{which} of {made.op.replace('_', ' ')}"
 
 
 def in_code(name: str) -> str:
@@ -82,8 +111,8 @@ def literal(recording: Recording, tensor: int) -> str | None:
 
 def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
     record = recording.tensors[tensor]
-    if record.name:
-        return recording.name_of(tensor)
+    if name := own_name(recording, tensor):
+        return name
     if record.application is None:
         return literal(recording, tensor)
     if depth == 0:

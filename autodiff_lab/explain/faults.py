@@ -24,6 +24,13 @@ def fault_of(recording: Recording, target: Subject, source: Subject) -> Explanat
     return _told(recording, own[0], target, source)
 
 
+def fault_in_words(recording: Recording, note: Note, source: Subject) -> str:
+    """Return a fault as a clause of one line; empty if its framework is not known."""
+    words = WORDS.get(recording.framework, {}).get(note.kind.removeprefix(KIND))
+    fields = {"s": source.name, "t": "", "code": in_code(source.name), "op": note.detail or "an op", "dtype": ""}
+    return words[0].format(**fields).removesuffix(".") if words else ""
+
+
 def _told(recording: Recording, note: Note, target: Subject, source: Subject) -> Explanation | None:
     cause = note.kind.removeprefix(KIND)
     words = WORDS.get(recording.framework, {}).get(cause)

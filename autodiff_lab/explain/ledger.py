@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import DtypeMismatch, NotInRecording, ShapeMismatch
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.explain.subjects import Subject, subject
 from autodiff_lab.recording.model import Flow, Step, Sweep
 from autodiff_lab.recording.numbers import dimensions, short
@@ -255,12 +256,12 @@ class _Paths:
         value = self.recording.tensors[tensor].snapshot
         if value.size != 1 or value.array is None:
             raise ShapeMismatch(
-                f"ledger: {self.recording.name_of(tensor)} has shape {dimensions(value.shape) or '()'}, and a path has "
+                f"ledger: {spoken(self.recording, tensor)} has shape {dimensions(value.shape) or '()'}, and a path has "
                 "a single number only where every value is a scalar. Try the ledger of a scalar program, such as one "
                 "for a "
                 "single element of this value."
             )
-        return _real(value, self.recording.name_of(tensor))
+        return _real(value, spoken(self.recording, tensor))
 
 
 def _real(value: Snapshot, name: str) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autodiff_lab.explain.expressions import acting_as, argument, in_code, spoken
+from autodiff_lab.explain.expressions import acting_as, argument, formula, in_code, spoken
 from autodiff_lab.explain.rewriting import call_with, guard, input_code
 from autodiff_lab.recording.model import Application, Step, Sweep
 from autodiff_lab.recording.recording import Recording
@@ -86,12 +86,12 @@ def rewrite_of(recording: Recording, application: Application, mask: Mask | None
     x = code if code.isidentifier() else "inner"
     harmless = HARMLESS.get(acts_as, "1.0")
     where = mask.application
-    condition = argument(recording, where, 0) or spoken(recording, where.inputs[0])
-    condition = "mask" if condition.startswith("%") else condition
+    condition = argument(recording, where, 0) or formula(recording, where.inputs[0]) or "mask"
     first = f"{x}, {harmless}" if mask.position == 1 else f"{harmless}, {x}"
     lines.append(f"safe = lab.where({condition}, {first})")
     if where.inputs[mask.position] in application.outputs:
-        other = argument(recording, where, 3 - mask.position) or spoken(recording, where.inputs[3 - mask.position])
+        other = argument(recording, where, 3 - mask.position) or formula(recording, where.inputs[3 - mask.position])
+        other = other or "..."
         parts = f"{safe_call}, {other}" if mask.position == 1 else f"{other}, {safe_call}"
         chosen = in_code(recording.name_of(where.outputs[0])).replace("...", "result")
         lines.append(f"{chosen} = lab.where({condition}, {parts})")

@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_lab.events import Place
 from autodiff_lab.explain.dialects import translated
-from autodiff_lab.explain.expressions import acting_as, located, spoken
+from autodiff_lab.explain.expressions import acting_as, formula, located, spoken
 from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of
 from autodiff_lab.explain.model import escaped
 from autodiff_lab.explain.rewriting import guard, input_code, tiny
@@ -157,8 +157,8 @@ class _Finder:
         words = FORWARD_FIX.get(acts_as, "Check the inputs of this op: they are finite, but its result is not.")
         code, dtype = "", self.value(maker.outputs[0]).dtype
         if acts_as in FORWARD_CODE and maker.inputs and not dtype.startswith("complex"):
-            x = input_code(recording, maker, 0) or spoken(recording, maker.inputs[0])
-            if not x.startswith("%"):
+            x = input_code(recording, maker, 0) or formula(recording, maker.inputs[0])
+            if x:
                 code = f": {FORWARD_CODE[acts_as].format(x=x, tiny=tiny(dtype))}"
         return words.format(code=code)
 

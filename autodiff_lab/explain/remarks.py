@@ -1,4 +1,4 @@
-"""Automatic remarks on a recording: missing and non-finite gradients, and unexpected shapes, one line each.
+"""Automatic remarks on a recording: missing, non-finite and repeated gradients, and unexpected shapes, one line each.
 
 Printed recordings end with these lines, and pages show them, so that a cut path is noticed at once.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_lab.events import Place
+from autodiff_lab.explain.adding_up import added_up
 from autodiff_lab.explain.causes import explain
 from autodiff_lab.explain.expressions import acting_as
+from autodiff_lab.explain.faults import KIND, fault_in_words
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.nonfinite import Bad, first_nonfinite
 from autodiff_lab.explain.subjects import of_id
@@ -25,7 +27,7 @@ LOOKED_AT = 30
 
 
 def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
-    """Return one line for each gradient that is missing or not finite, and for results larger than both their inputs.
+    """Return one line for each gradient that is missing, not finite or added up by mistake, and for unexpected shapes.
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
                 found[line] = found.get(line, 0) + 1
     told = [line if count == 1 else f"{line} (in {count} backward passes)" for line, count in found.items()]
     told += _spoilt(recording, lines)
+    told += _repeated(recording, lines)
     told += _stretched(recording, lines)
     return tuple(told if len(told) <= MOST else [*told[: MOST - 1], f"and {len(told) - MOST + 1} more like these"])
 
@@ -95,6 +98,22 @@ def _spoilt(recording: Recording, lines: bool) -> list[str]:
     assert first is not None
     who = bad[0] if bad else "a value is not finite"
     return [f"{who}: {_reason(first, found.backward)}{_at(recording, first.place, lines)}"]
+
+
+def _repeated(recording: Recording, lines: bool) -> list[str]:
+    """Name the variables whose updates repeat earlier gradients, as a loop here shows or an adapter found."""
+    told: list[str] = []
+    for variable, count, place in added_up(recording):
+        known = of_id(recording, variable)
+        told.append(
+            f"{count} gradients of {known.name if known else 'a variable'} were added up, so each update repeated the "
+            f"earlier ones: was the sum to be reset in each step?{_at(recording, place, lines)}"
+        )
+    for note in recording.notes:
+        known = of_id(recording, note.subject) if note.kind == f"{KIND}grad_not_cleared" else None
+        if known is not None:
+            told.append(f"{fault_in_words(recording, note, known)}{_at(recording, note.place, lines)}")
+    return list(dict.fromkeys(told))
 
 
 def _stretched(recording: Recording, lines: bool) -> list[str]:

@@ -6,11 +6,12 @@ A variable stands for all its reads.  Which tape is meant follows from the gradi
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autodiff_lab.errors import NotInRecording
-from autodiff_lab.events import Identified
+from autodiff_lab.events.listener import Identified
+from autodiff_lab.explain.expressions import in_words, own_name
 from autodiff_lab.recording.recording import Recording
 
 
@@ -64,12 +65,16 @@ def of_id(recording: Recording, key: int) -> Subject | None:
     """Return the subject with the id of a tensor or of a variable, None if the recording has neither."""
     record = recording.tensors.get(key)
     if record is not None and record.variable is None:
-        return Subject(recording.name_of(key), (key,))
+        return Subject(_called(recording, key), (key,))
     variable = key if record is None else record.variable
     reads = [r for r in recording.tensors.values() if r.variable == variable]
     if not reads:
         return None
-    return Subject(recording.name_of(reads[-1].id), tuple(r.id for r in reads), variable, reads[-1].trainable)
+    return Subject(_called(recording, reads[-1].id), tuple(r.id for r in reads), variable, reads[-1].trainable)
+
+
+def _called(recording: Recording, key: int) -> str:
+    return own_name(recording, key) or in_words(recording, key)
 
 
 def _of_name(recording: Recording, name: str) -> Subject:
@@ -84,7 +89,7 @@ def _of_name(recording: Recording, name: str) -> Subject:
         )
     known = of_id(recording, found[-1].id)
     assert known is not None
-    return known
+    return replace(known, name=name) if name.startswith("%") else known
 
 
 def tape_of(recording: Recording, target: Subject, source: Subject) -> int | None:

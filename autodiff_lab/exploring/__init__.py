@@ -7,7 +7,16 @@ points, and everything that draws receives plain arrays.
 from autodiff_lab.exploring.explore import explore
 from autodiff_lab.exploring.figure import plot_derivative
 from autodiff_lab.exploring.steps import explore_steps, plot_steps
-from autodiff_lab.exploring.surfaces import plot_2d
+from autodiff_lab.exploring.surfaces import explore_2d, plot_2d
 from autodiff_lab.exploring.training import TrainingWatch, watch_training
 
-__all__ = ["TrainingWatch", "explore", "explore_steps", "plot_2d", "plot_derivative", "plot_steps", "watch_training"]
+__all__ = [
+    "TrainingWatch",
+    "explore",
+    "explore_2d",
+    "explore_steps",
+    "plot_2d",
+    "plot_derivative",
+    "plot_steps",
+    "watch_training",
+]

@@ -13,7 +13,7 @@ from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
-from autodiff_lab.events import scoped
+from autodiff_lab.events.listener import scoped
 from autodiff_lab.extras import nesting
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
-from autodiff_lab.events import scoped
+from autodiff_lab.events.listener import scoped
 from autodiff_lab.extras import nesting
 from autodiff_lab.ops.array.joining import stack, unstack
 from autodiff_lab.ops.structured import called

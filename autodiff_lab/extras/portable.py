@@ -13,7 +13,7 @@ from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
-from autodiff_lab.events import SCOPE, scoped
+from autodiff_lab.events.listener import SCOPE, scoped
 from autodiff_lab.ops.array.casting import identity
 from autodiff_lab.ops.array.creation import shape
 

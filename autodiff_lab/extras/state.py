@@ -11,7 +11,8 @@ from typing import Any
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert, is_composite
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import TensorLeft, TensorMet, sinks_now
+from autodiff_lab.events import TensorLeft, TensorMet
+from autodiff_lab.events.listener import sinks_now
 
 
 def kept(value: Any, how: str) -> Any:

@@ -18,7 +18,8 @@ from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import MAKERS, Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import Transferred, fresh_id, heard, place_now, sinks_now, tell_listeners
+from autodiff_lab.events import Transferred
+from autodiff_lab.events.listener import fresh_id, heard, place_now, sinks_now, tell_listeners
 from autodiff_lab.gpu.failure import devices_differ, failed_there
 from autodiff_lab.gpu.gradients import DEVICE_OPS, at_home
 from autodiff_lab.gpu.hosted import there

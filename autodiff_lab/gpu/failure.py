@@ -7,7 +7,7 @@ from typing import Any
 from autodiff_lab.engine.devices import CPU, memory_of
 from autodiff_lab.engine.failure import at_line, call_of, kind_of, report, reworded
 from autodiff_lab.errors import DeviceError, DeviceMismatch, LabError
-from autodiff_lab.events import place_now
+from autodiff_lab.events.listener import place_now
 from autodiff_lab.kernels.cuda.traffic import forked
 
 GPU_PACKAGES = frozenset({"cupy", "cupyx", "cupy_backends", "numba", "numba_cuda", "cuda"})

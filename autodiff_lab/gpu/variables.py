@@ -8,7 +8,7 @@ from autodiff_lab.engine.devices import memory_of, moved
 from autodiff_lab.engine.failure import at_line, kind_of
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import DeviceMismatch
-from autodiff_lab.events import place_now
+from autodiff_lab.events.listener import place_now
 from autodiff_lab.kernels.cuda.traffic import tell
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import unheard
+from autodiff_lab.events.listener import unheard
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.layers.metrics import Accuracy, Mean, SparseCategoricalAccuracy, same_shape
 from autodiff_lab.ops.array.casting import cast

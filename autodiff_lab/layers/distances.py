@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy as np
 
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import tell_made
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.layers.losses import EPSILON, Loss, OfEveryLoss, mean_over_last
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square

@@ -16,7 +16,7 @@ from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, LabError, ShapeMismatch
-from autodiff_lab.events import unheard
+from autodiff_lab.events.listener import unheard
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros
 

@@ -17,7 +17,7 @@ from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.events import name_scope
+from autodiff_lab.events.listener import name_scope
 from autodiff_lab.layers import initializer_names, penalties, summaries
 from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
 from autodiff_lab.layers.configured import Remembering

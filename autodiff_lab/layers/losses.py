@@ -10,7 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import scoped
+from autodiff_lab.events.listener import scoped
 from autodiff_lab.layers.configured import Configured
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like

@@ -16,7 +16,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.events import tell_made, unheard
+from autodiff_lab.events.listener import tell_made, unheard
 from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast

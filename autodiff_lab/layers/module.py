@@ -13,7 +13,7 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import SCOPE, name_scope
+from autodiff_lab.events.listener import SCOPE, name_scope
 from autodiff_lab.transforms.functional import value_with_pullback
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")

@@ -21,7 +21,8 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, UnimplementedError
-from autodiff_lab.events import VariableAssigned, name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
+from autodiff_lab.events import VariableAssigned
+from autodiff_lab.events.listener import name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
 from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
 from autodiff_lab.layers.configured import Remembering, unexpected
 from autodiff_lab.layers.fused import planned, stepped

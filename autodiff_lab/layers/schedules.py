@@ -11,7 +11,7 @@ import numpy as np
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.events.listener import SINKS, sinks_now
 from autodiff_lab.layers.configured import Configured
 
 _TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()

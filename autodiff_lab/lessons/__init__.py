@@ -22,6 +22,7 @@ from autodiff_lab.lessons.explaining import Explained, explain
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
+from autodiff_lab.lessons.ledgers import engines
 from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
@@ -102,6 +103,7 @@ __all__ = [
     "check_vjp",
     "cuda",
     "derivatives",
+    "engines",
     "explain",
     "jacobian_map",
     "launch",

@@ -186,7 +186,7 @@ def _widget(view: Any) -> Any:
     from autodiff_lab.compile import Function
     from autodiff_lab.recording import Recording
 
-    if not DRAWS and isinstance(view, (Recording, Function, Explanation, Ledger)):
+    if not DRAWS and isinstance(view, (Recording, Function, Explanation, Ledger, GradientCheck)):
         return ipywidgets.HTML(_text(in_words(view)))
     from autodiff_lab.exploring.program import explorer
     from autodiff_lab.widgets.explorer import Explorer
@@ -233,10 +233,10 @@ def _picture(view: Any) -> str:
         return _text(str(view))
     if isinstance(view, Picture):
         return view.svg
-    if isinstance(view, GradientCheck):
-        return view._repr_mimebundle_()["text/html"]
     if not DRAWS:
         return _text(in_words(view))
+    if isinstance(view, GradientCheck):
+        return view._repr_mimebundle_()["text/html"]
     from autodiff_lab.widgets.base import LabWidget
 
     widget = _widget(view)

@@ -15,7 +15,7 @@ from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import SINKS, sinks_now, tell_made, trace_now
+from autodiff_lab.events.listener import SINKS, sinks_now, tell_made, trace_now
 
 Source = np.random.Generator
 

@@ -11,7 +11,8 @@ from itertools import islice
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from autodiff_lab.events import Identified, Place
+from autodiff_lab.events import Place
+from autodiff_lab.events.listener import Identified
 from autodiff_lab.recording.model import Application, OpInfo, Sweep, TensorRecord
 from autodiff_lab.recording.statements import Statement, Statements
 

@@ -17,17 +17,13 @@ from functools import partial
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-from autodiff_lab.events import (
+from autodiff_lab.events import GradientFlowed, OpApplied, OpDescribed, TensorMet, VariableAssigned
+from autodiff_lab.events.listener import (
     CAUSE,
     SCOPE,
     SINKS,
-    GradientFlowed,
     Listener,
-    OpApplied,
-    OpDescribed,
     Spot,
-    TensorMet,
-    VariableAssigned,
     applied,
     place_now,
     place_of,

@@ -11,7 +11,7 @@ from typing import Any, Self
 from autodiff_lab.engine.devices import device
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import unheard
+from autodiff_lab.events.listener import unheard
 from autodiff_lab.layers.module import arrived, await_values
 from autodiff_lab.training.checkpoint_files import Content, file_of, fitted, read, write, written
 from autodiff_lab.training.checkpoint_paths import KINDS, holds_any, walk

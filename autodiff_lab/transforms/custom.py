@@ -16,7 +16,7 @@ from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
-from autodiff_lab.events import SINKS, sinks_now
+from autodiff_lab.events.listener import SINKS, sinks_now
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 

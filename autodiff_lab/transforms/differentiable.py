@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, overload
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import sinks_now
+from autodiff_lab.events.listener import sinks_now
 from autodiff_lab.transforms.custom import custom_gradient
 
 C = TypeVar("C")

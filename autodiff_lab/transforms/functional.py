@@ -21,7 +21,7 @@ from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import tell_made
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.transforms.custom import check_function

@@ -23,7 +23,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, ShapeMismatch
-from autodiff_lab.events import sinks_now, tell_made
+from autodiff_lab.events.listener import sinks_now, tell_made
 from autodiff_lab.transforms.bands import BANDED, CHEAP, filled, unit_stack
 
 BLOCK_BYTES = 1 << 17

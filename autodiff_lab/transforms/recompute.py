@@ -16,7 +16,7 @@ from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import SINKS, sinks_now, trace_now
+from autodiff_lab.events.listener import SINKS, sinks_now, trace_now
 from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.transforms.custom import Reads, check_function

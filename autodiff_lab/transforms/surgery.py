@@ -10,7 +10,7 @@ from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import sinks_now
+from autodiff_lab.events.listener import sinks_now
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.transforms.custom import check_function
 

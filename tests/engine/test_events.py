@@ -2,13 +2,14 @@
 
 import inspect
 import threading
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import events
-from autodiff_lab.events import SINKS, observing
+from autodiff_lab.events import observing
+from autodiff_lab.events.listener import SINKS
 
 
 def kinds(seen: list[Any]) -> list[str]:
@@ -169,3 +170,12 @@ def test_events_are_frozen_and_hold_no_tensor() -> None:
             setattr(event, event._fields[0], None)
         assert not any(isinstance(value, lab.Tensor | lab.Variable) for value in event)
     assert "VariableAssigned" in kinds(seen)
+
+
+def test_what_is_exported_is_public_and_nothing_else_is() -> None:
+    modules = {"listener", "postponed", "values"}
+    found = {name for name in dir(lab.events) if not name.startswith("_")} - modules
+    assert found == set(lab.events.__all__)
+    kinds = {name for name in found if hasattr(getattr(lab.events, name), "_fields")}
+    assert kinds == {kind.__name__ for kind in get_args(lab.events.Event)}
+    assert found - kinds == {"Event", "Observer", "Place", "observing"}

@@ -6,11 +6,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.generated import names, operations, stub
+from tests.generated import names, operations, solutions, stub
 from tests.tree import PACKAGE, ROOT
 
 PAGES: dict[Path, Callable[[], str]] = {
     ROOT / "docs" / "ops.md": operations.page,
+    ROOT / "docs" / "solutions.md": solutions.page,
     ROOT / "docs" / "tensorflow_names.md": names.page,
     PACKAGE / "__init__.pyi": stub.page,
 }

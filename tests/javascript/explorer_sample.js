@@ -26,8 +26,8 @@ export const payload = {
   ],
   tensors: {
     0: ["x", "variable", THREE, -1, 0, 1],
-    1: ["", "output", NINE, 0, 0, 1],
-    2: ["", "output", SINE, 1, 0, 1],
+    1: ["", "output", NINE, 0, 0, 1, "x * x"],
+    2: ["", "output", SINE, 1, 0, 1, "sin(x)"],
     3: ["y", "output", Y, 2, 0, 1],
     4: ["two", "constant", THREE, -1, -1, 0],
     5: ["w", "variable", ONE, -1, -1, 1],

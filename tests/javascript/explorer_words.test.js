@@ -18,7 +18,7 @@ const scene = decode(payload);
 const says = (/** @type {number} */ step) => liveLine(scene, fold(scene, step));
 
 test("the live line tells a forward step with its numbers", () => {
-  assert.equal(says(2), "Step 2 of 6, forward: sin; from x = 3 makes %2 = 0.1411.");
+  assert.equal(says(2), "Step 2 of 6, forward: sin; from x = 3 makes sin(x) = 0.1411.");
 });
 
 test("the live line tells a backward step: incoming, local, delivered, arrived", () => {

@@ -18,7 +18,8 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.errors import LabError
-from autodiff_lab.events import OpApplied, OpDescribed, TensorMet, fresh_id, tell_listeners
+from autodiff_lab.events import OpApplied, OpDescribed, TensorMet
+from autodiff_lab.events.listener import fresh_id, tell_listeners
 from autodiff_lab.recording import Recording
 from tests.amputation import EXTRAS
 from tests.ops.samples import ops_of_the_catalogue, samples

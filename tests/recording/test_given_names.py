@@ -117,6 +117,7 @@ NO_NODE = {
     "Variable.assign_sub": "is a note on the variable, which has its own name",
     "optimizers.SGD.apply_gradients": "changes variables, which have their own names",
     "explore": "names the function on the plot",
+    "explore_2d": "names the function on the plot",
     "explore_steps": "names the function on the plot",
     "plot_steps": "names the function on the plot",
     "plot_2d": "names the optimizers on the plot",

@@ -11,7 +11,8 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import LabError, StillRecording
-from autodiff_lab.events import SINKS, OpApplied, TensorMet, observing
+from autodiff_lab.events import OpApplied, TensorMet, observing
+from autodiff_lab.events.listener import SINKS
 from autodiff_lab.recording import Recorder, Recording
 from autodiff_lab.recording.snapshot import Snapshot, snapshot
 from tests.recording.programs import failing, square_plus_sine

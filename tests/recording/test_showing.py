@@ -10,7 +10,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import LayoutFailed
-from autodiff_lab.events import SINKS
+from autodiff_lab.events.listener import SINKS
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.exporting import QUICKLY_DRAWN
 from autodiff_lab.recording.snapshot import Snapshot

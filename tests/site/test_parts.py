@@ -117,5 +117,7 @@ def test_the_page_of_events_has_a_row_for_each_with_its_fields() -> None:
     page = (DOCS / "events.md").read_text(encoding="utf-8")
     kinds = [k for k in vars(lab.events).values() if inspect.isclass(k) and hasattr(k, "_fields")]
     assert len(kinds) >= 16
+    assert {kind.__name__ for kind in kinds} <= set(lab.events.__all__)
+    assert not [name for name in lab.events.__all__ if f"`{name}`" not in page]
     for kind in kinds:
         assert f"| `{kind.__name__}` | {', '.join(f'`{field}`' for field in kind._fields)} |" in page

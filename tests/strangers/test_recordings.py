@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.events import sinks_now
+from autodiff_lab.events.listener import sinks_now
 
 MEGABYTE = 2**20
 

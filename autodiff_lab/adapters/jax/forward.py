@@ -23,7 +23,8 @@ from autodiff_lab.adapters.held import HeldValue
 from autodiff_lab.adapters.jax.backward import sweep
 from autodiff_lab.adapters.jax.rules import Rules, alone, hashable, is_float, listed
 from autodiff_lab.adapters.jax.table import INLINE, JITTED, LIKE, ORDER, SHOWN, STEPS, TABLE
-from autodiff_lab.events import Place, fresh_id
+from autodiff_lab.events import Place
+from autodiff_lab.events.listener import fresh_id
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.recorder import BUDGET
 from autodiff_lab.recording.snapshot import WHOLE, Policy

@@ -21,7 +21,7 @@ from autodiff_lab.adapters.torch.backward import Backward
 from autodiff_lab.adapters.torch.modules import Modules
 from autodiff_lab.adapters.torch.table import ATTRIBUTES, EXITS, IN_PLACE_OPERATORS, LOOKS, WRITES
 from autodiff_lab.adapters.torch.tracker import Tracker
-from autodiff_lab.events import SCOPE
+from autodiff_lab.events.listener import SCOPE
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.names import names_in
 from autodiff_lab.recording.recorder import BUDGET

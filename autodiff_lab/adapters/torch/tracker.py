@@ -1,7 +1,7 @@
 """Who is who in a PyTorch program: calls become ops, tensors get ids, and autograd nodes know which op made them.
 
-An object and its version identify a tensor; if its history was not recorded, its autograd node shows that. An op
-writes itself into the metadata of the nodes that it made, which a backward pass reads.
+An object and its version identify a tensor; if its history was not recorded, its autograd node shows that. An op writes
+itself into the metadata of the nodes that it made, which a backward pass reads.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from autodiff_lab.adapters.torch.values import (
     tensors_in,
     version_of,
 )
-from autodiff_lab.events import Place, fresh_id
+from autodiff_lab.events import Place
+from autodiff_lab.events.listener import fresh_id
 
 KEY = "autodiff_lab"
 FOLDERS = tuple(str(Path(file).parent) + os.sep for file in (torch.__file__, np.__file__, Path(__file__).parent.parent))
@@ -294,10 +295,7 @@ class Tracker:
         return found
 
     def adopt(self, tensor: Any, node: Any, place: Place | None) -> int:
-        """Add history that was not recorded, as ops named after their nodes.
-
-        Graphs from before the block, functions of `torch.autograd.Function` and `torch.compile`, views.
-        """
+        """Add history that was not recorded as ops named after their nodes: older graphs, compiled functions, views."""
         for at in self._unclaimed_behind(node):
             name = at.name().split("::")[-1].rstrip("0123456789").removesuffix("Backward")
             op = NODES.get(name) or (name[:1].lower() + name[1:] if _is_plain(at) else name)

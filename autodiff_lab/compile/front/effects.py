@@ -26,7 +26,7 @@ from autodiff_lab.compile.front.frames import library_call, users_frame
 from autodiff_lab.compile.front.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, reads_attributes, root_of
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
-from autodiff_lab.events import place_now
+from autodiff_lab.events.listener import place_now
 
 _OURS, _THEIRS, _NUMPY, _BEHIND = range(4)  # ours, the user's or a library's, NumPy's, and what ours calls
 

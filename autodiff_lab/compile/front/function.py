@@ -31,7 +31,7 @@ from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import active, sinks_now
+from autodiff_lab.events.listener import active, sinks_now
 
 _LOG = logging.getLogger("autodiff_lab")
 _MOST_TRACES = 5

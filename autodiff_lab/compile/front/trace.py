@@ -28,7 +28,8 @@ from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import cell_of
-from autodiff_lab.events import CAUSE, EVERYTHING, Place, TensorLeft, TensorMet, fresh_id, place_now
+from autodiff_lab.events import Place, TensorLeft, TensorMet
+from autodiff_lab.events.listener import CAUSE, EVERYTHING, fresh_id, place_now
 from autodiff_lab.kernels.cuda.array import DeviceArray
 
 

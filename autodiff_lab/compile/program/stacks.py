@@ -20,7 +20,7 @@ from autodiff_lab.compile.loops.source import Code
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.engine.op import REGISTRY, Op
-from autodiff_lab.events import fresh_id
+from autodiff_lab.events.listener import fresh_id
 from autodiff_lab.kernels.base.compiler import breathe
 from autodiff_lab.transforms.bands import RULES, Bands, Piece, diagonals
 

@@ -15,7 +15,8 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, OutOfRangeError, ShapeMismatch
-from autodiff_lab.events import SINKS, TensorMet, scoped, sinks_now
+from autodiff_lab.events import TensorMet
+from autodiff_lab.events.listener import SINKS, scoped, sinks_now
 from autodiff_lab.extras.data.batching import as_element, batched, call, padded_batch, rows_of, seed_of
 from autodiff_lab.extras.data.steps import Steps
 from autodiff_lab.extras.state import kept, structure_of

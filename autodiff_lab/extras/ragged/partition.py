@@ -14,7 +14,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.events import tell_peek
+from autodiff_lab.events.listener import tell_peek
 from autodiff_lab.ops.checks import axis_from_end
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch
-from autodiff_lab.events import sinks_now
+from autodiff_lab.events.listener import sinks_now
 from autodiff_lab.kernels.indexing.reference import as_rows
 from autodiff_lab.ops.array.gathering import gather, gather_nd, tensor_scatter_nd_update
 from autodiff_lab.ops.array.joining import unstack

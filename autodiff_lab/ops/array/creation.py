@@ -16,7 +16,7 @@ from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
-from autodiff_lab.events import sinks_now, tell_made, tell_peek, trace_now
+from autodiff_lab.events.listener import sinks_now, tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
 from autodiff_lab.ops.checks import dtypes_unequal, not_integers
 from autodiff_lab.ops.docs import doc, document

@@ -13,7 +13,7 @@ from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import TensorShape, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import reshape, transpose

@@ -12,7 +12,7 @@ from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
-from autodiff_lab.events import tell_made
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.arrays import beside, full, ranked
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather_axis

@@ -12,7 +12,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events import tell_made, trace_now, unheard
+from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32

@@ -17,7 +17,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only

@@ -16,7 +16,7 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made, tell_peek
+from autodiff_lab.events.listener import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number

@@ -17,7 +17,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.events import tell_peek
+from autodiff_lab.events.listener import tell_peek
 from autodiff_lab.kernels.arrays import eye, on_gpu
 from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.ops.array.shaping import matrix_transpose

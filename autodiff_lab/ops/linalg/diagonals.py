@@ -19,7 +19,7 @@ from autodiff_lab.engine.convert import alone, convert, convert_pair
 from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
 from autodiff_lab.ops.array.gathering import laid_beside, where
 from autodiff_lab.ops.array.shaping import reshape

@@ -16,7 +16,7 @@ from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import trace_now
+from autodiff_lab.events.listener import trace_now
 from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast

@@ -15,7 +15,7 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_peek
+from autodiff_lab.events.listener import tell_peek
 from autodiff_lab.kernels.matmul.triangular import solve_tridiagonal
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack

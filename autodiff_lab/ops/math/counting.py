@@ -12,7 +12,7 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made, tell_peek
+from autodiff_lab.events.listener import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
@@ -89,7 +89,7 @@ def bincount(arr: TensorLike, weights: TensorLike | None = None, minlength: Tens
     numbers = _integers(arr, "bincount")
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}.")
-    if axis not in (None, 0, -1) or (axis == -1 and numbers.ndim > 2):
+    if not (axis is None or (isinstance(axis, int) and axis in (0, -1))) or (axis == -1 and numbers.ndim > 2):
         raise InvalidArgumentError(f"bincount: axis must be None, 0 or -1 (of a vector or a matrix), got {axis}.")
     length = (int(numbers.max()) if numbers.size else -1) + 1
     length = max(length, as_integer(minlength, "bincount: minlength", 0)) if minlength is not None else length

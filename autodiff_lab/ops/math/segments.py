@@ -18,7 +18,7 @@ from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events import tell_made, trace_now, unheard
+from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half

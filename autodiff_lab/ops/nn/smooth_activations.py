@@ -11,6 +11,7 @@ from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
@@ -92,7 +93,7 @@ gelu_tanh = unary(
 
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
-    return named((gelu_tanh if approximate else gelu_exact)(features), name)
+    return named((gelu_tanh if flag(approximate, "gelu: approximate") else gelu_exact)(features), name)
 
 
 gelu.__doc__ = of_one(

@@ -293,8 +293,7 @@ export function tensorWords(scene, state, tensor) {
   const slope = gradient.value ? `; gradient ${inFull(gradient.value)}` : "";
   const exit = scene.left.get(tensor.number);
   const left = exit ? `; left the tape through ${exit.how}` : "";
-  const number = tensor.name.startsWith("%") || tensor.named ? "" : ` (%${tensor.number})`;
-  return `${tensor.name}${number}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
+  return `${tensor.name}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
 }
 
 /** Every digit, unless they fill the panel. @param {Value} value */

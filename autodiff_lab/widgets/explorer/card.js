@@ -90,7 +90,7 @@ function named(scene, number, role) {
   const tensor = scene.tensors.get(number);
   if (!tensor) return [];
   return [
-    element("dt", { class: role, title: `%${number} ${tensor.named ? tensor.name : ""}${aboutPlace(tensor)}` }, called(tensor, role)),
+    element("dt", { class: role, title: `${tensor.name}${aboutPlace(tensor)}` }, called(tensor, role)),
     element("dd", { class: role }, numeral(tensor.value, "forward", "value")),
   ];
 }

@@ -135,7 +135,7 @@ function decodeTensors(payload, values, place) {
     const [name, kind, value, application, where, tracked, said = "", there = 0] = /** @type {any[]} */ (row);
     const number = Number(key);
     const tensor = {
-      number, name: name || said || `%${number}`, named: Boolean(name), kind, value: values[value], application,
+      number, name: name || said, named: Boolean(name), kind, value: values[value], application,
       place: place(where), tracked: Boolean(tracked), there,
     };
     return [number, tensor];

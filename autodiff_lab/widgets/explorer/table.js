@@ -81,7 +81,7 @@ export class TraceTable {
     row.tensor = tensor;
     row.shown = "";
     setText(row.op, application ? application.op.name : tensor.kind);
-    setText(row.label, tensor.name.startsWith("%") ? tensor.name : `%${tensor.number} ${tensor.name}`);
+    setText(row.label, `%${tensor.number} ${tensor.name}`);
     row.where.replaceChildren(place ? place.where : "");
     if (place?.line) row.where.append(" ", element("code", { title: place.line }, place.line));
     setText(row.inputs, application ? namesOf(this.scene, application.inputs).join(", ") : "");

@@ -32,7 +32,7 @@ export function marked(text, names) {
 
 /** @param {Scene} scene @param {number[]} tensors */
 export function namesOf(scene, tensors) {
-  return tensors.map((number) => scene.tensors.get(number)?.name ?? `%${number}`);
+  return tensors.map((number) => scene.tensors.get(number)?.name ?? "");
 }
 
 /** Names as they stand in a formula: a sum or product is held together by parentheses. @param {string[]} names */
