@@ -89,18 +89,20 @@ class _Builder:
         if self.within and self.within not in self.scopes.members:
             known = ", ".join(list(self.scopes.members)[:10]) or "none"
             raise KeyError(f"No op ran in scope {self.within!r}; the scopes of this recording are: {known}.")
-        self.inner = tuple(p for p in self.scopes.members if p != self.within and inside(p, self.within))
+        self.inner = tuple(self.scopes.below.get(self.within, ()))
         depth = self.within.count("/") + 1 if self.within else 0
         direct = {path for path in self.inner if path.count("/") == depth}
         self.folded = direct if folded is None else {path.strip("/") for path in folded}
         # A loop is one node wherever its iterations would stand side by side, and open where one of them is shown.
         loops = timeline.loops if folded is None else ()
-        closed = [loop for loop in loops if not any(inside(self.within, turn) for turn in loop.turns)]
+        around = frozenset(prefixes(self.within))
+        closed = [loop for loop in loops if around.isdisjoint(loop.turns)]
         self.loops = {f"l{loop.turns[0]}": loop for loop in closed}
         self.loop_of = {turn: key for key, loop in self.loops.items() for turn in loop.turns}
         self.taken: dict[int, tuple[int, int]] = {}
         self.fed: dict[str, bool] = {}
         self.homes: dict[int, str] = {}
+        self.used: dict[int, set[str]] = {}
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
         self.crossed: set[tuple[str, str, int]] = set()
@@ -111,7 +113,7 @@ class _Builder:
         for application in self.scopes.around(self.within):
             self._add(application)
         self.edges += self._carried()
-        self.edges += Links(self.timeline, self.nodes, self._users).edges(self._home)
+        self.edges += Links(self.timeline, self.nodes, self.within, self._users).edges(self._home)
         nodes = tuple(self._sized(node) for node in self.nodes.values())
         folded = frozenset(node.key[1:] for node in nodes if node.members and not node.outside)
         return Graph(nodes, tuple(self.edges), self.inner, folded)
@@ -143,6 +145,8 @@ class _Builder:
     def _find_taken(self) -> None:
         """Find the leaves that the iterations of a loop take one by one; the first stands for all of them."""
         for key, loop in self.loops.items():
+            if not inside(loop.turns[0], self.within):
+                continue  # a neighbour, whose own leaves are not shown
             turn = {index: at for at, path in enumerate(loop.turns) for index in self.scopes.members[path]}
             alike: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
             for tensor in dict.fromkeys(t for index in turn for t in self.scopes.shown[index].inputs):
@@ -168,6 +172,11 @@ class _Builder:
         return [Edge(key, key, tensors[-1], 0, "carried") for key, tensors in handed.items() if tensors]
 
     def _users(self, tensor: int) -> set[str]:
+        if tensor not in self.used:
+            self.used[tensor] = self._find_users(tensor)
+        return self.used[tensor]
+
+    def _find_users(self, tensor: int) -> set[str]:
         return {self._home(self.scopes.shown[index]) for index in self.scopes.readers.get(tensor, ())}
 
     def _add(self, application: Application) -> None:
@@ -214,8 +223,8 @@ class _Builder:
         if tensor in self.timeline.scopes.later_reads:
             return True
         small = record.kind == "variable" or record.snapshot.size == 1 or tensor in self.timeline.delivered
-        around = self.loops[target].turns if target in self.loops else (target[1:],)
-        return (small or not record.name) and any(inside(record.scope, path) for path in around)
+        own = any(self._folded_key(path) == target for path in prefixes(record.scope))
+        return own and (small or not record.name)
 
     def _fed(self, target: str) -> bool:
         """Return whether a folded scope has any other input; one without any shows its few leaves instead."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from autodiff_lab.draw.timeline import Timeline
-    from autodiff_lab.recording.model import Application, Note
+    from autodiff_lab.recording.model import Application
 
 
 class Links:
@@ -26,14 +26,19 @@ class Links:
         That of the recording.
     nodes : mapping of str to Node
         The nodes of the graph, by key.
+    within : str
+        Path of the scope whose inside the graph shows; empty for the whole program.
     users : function
         From a tensor to the keys of the nodes that take it.
     """
 
-    def __init__(self, timeline: Timeline, nodes: Mapping[str, Node], users: Callable[[int], set[str]]) -> None:
+    def __init__(
+        self, timeline: Timeline, nodes: Mapping[str, Node], within: str, users: Callable[[int], set[str]]
+    ) -> None:
         self.timeline = timeline
         self.recording = timeline.recording
         self.nodes = nodes
+        self.within = within
         self.users = users
 
     def edges(self, home: Callable[[Application], str]) -> list[Edge]:
@@ -54,24 +59,10 @@ class Links:
                     yield Edge(owner, key, node.tensors[0], 0, "adjoint")
 
     def _assignments(self) -> Iterator[Edge]:
-        for note in self.recording.notes:
-            if note.kind != "assigned" or note.before == 0:
-                continue
-            read = self._next_read(note)
-            if read is None or note.by is None or note.by not in self.recording.tensors:
-                continue
-            source, target = self._seat(note.by), self._seat(read)
+        for given, read in self.timeline.scopes.handed.get(self.within, ()):
+            source, target = self._seat(given), self._seat(read)
             if source is not None and target is not None:
                 yield Edge(source, target, read, 0, "assigned")
-
-    def _next_read(self, note: Note) -> int | None:
-        """Return the first tensor that was read from a variable after an assignment and that an op used."""
-        scopes = self.timeline.scopes
-        for read in scopes.reads.get(note.subject, ()):
-            users = scopes.readers.get(read)
-            if users and users[0] >= note.before:
-                return read
-        return None
 
     def _seat(self, tensor: int) -> str | None:
         """Return the node that holds a tensor: its own, that of the op that made it, or the folded scope around it."""

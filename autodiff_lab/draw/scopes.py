@@ -5,10 +5,14 @@ Gathered once for a recording and kept by its `Timeline`, because the explorer m
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from autodiff_lab.recording.model import Application
     from autodiff_lab.recording.recording import Recording
 
@@ -22,6 +26,8 @@ class Scopes:
         Forward applications, and those backward ones that a stepper visits as forward moments (higher orders).
     members : dict of str to list of int
         For every scope, outer ones before inner ones: the shown applications that ran in it or deeper inside.
+    below : dict of str to list of str
+        For every scope, and under ``""`` for the whole program: the scopes inside, outer ones before inner ones.
     readers : dict of int to list of int
         For every tensor: the shown applications that take it.
     reads : dict of int to list of int
@@ -32,6 +38,9 @@ class Scopes:
         For every tensor that was assigned, or added to a variable: the name of the variable.
     targets : frozenset of int
         Tensors of which gradients were taken.
+    handed : dict of str to list of (int, int)
+        For every scope, and under ``""`` for the whole program: what was assigned to a variable, made or used there,
+        and the next tensor that an op read from that variable.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -55,12 +64,44 @@ class Scopes:
             if record.kind == "variable" and record.variable is not None:
                 self.reads[record.variable].append(key)
         self.later_reads = frozenset(key for keys in self.reads.values() for key in keys[1:])
-        self.changes: dict[int, str] = {}
+        self.changes = self._changes(recording)
+        self.targets = frozenset(target for sweep in recording.sweeps for target in sweep.targets)
+        self.below: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self.members:
+            for outer in ("", *prefixes(path)[:-1]):
+                self.below[outer].append(path)
+        self.handed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._find_handed(recording)
+
+    def _changes(self, recording: Recording) -> dict[int, str]:
+        changes: dict[int, str] = {}
         for note in recording.notes:
             if note.kind == "assigned" and note.by is not None:
                 read = recording.tensors[self.reads[note.subject][0]].name if note.subject in self.reads else None
-                self.changes[note.by] = read or note.detail
-        self.targets = frozenset(target for sweep in recording.sweeps for target in sweep.targets)
+                changes[note.by] = read or note.detail
+        return changes
+
+    def _find_handed(self, recording: Recording) -> None:
+        for given, read in self._assignments(recording):
+            made_by = recording.tensors[given].application
+            at = self.readers.get(given, ()) if made_by is None or made_by not in self.shown else (made_by,)
+            for path in {"": None} | dict.fromkeys(path for index in at for path in prefixes(self.shown[index].scope)):
+                self.handed[path].append((given, read))
+
+    def _assignments(self, recording: Recording) -> Iterator[tuple[int, int]]:
+        """Yield each tensor that was assigned, with the next one that an op read from the variable."""
+        used: dict[int, tuple[list[int], list[int]]] = {}
+        for variable, keys in self.reads.items():
+            reads = [read for read in keys if read in self.readers]
+            # The first op of each, as a running maximum: an early read may be used late, and a search needs an order.
+            used[variable] = reads, list(accumulate((self.readers[read][0] for read in reads), max))
+        for note in recording.notes:
+            known = note.kind == "assigned" and note.before and note.by in recording.tensors
+            if known and note.by is not None and note.subject in used:
+                reads, starts = used[note.subject]
+                at = bisect_left(starts, note.before)
+                if at < len(reads):
+                    yield note.by, reads[at]
 
     def around(self, within: str) -> list[Application]:
         """Return the applications inside a scope, and those outside that read what was made in it; in order."""

@@ -88,8 +88,10 @@ def _spoilt(recording: Recording, lines: bool) -> list[str]:
     bad: list[str] = []
     for sweep in recording.sweeps:
         for source, result in zip(sweep.sources, sweep.results, strict=False):
+            if result is None or recording.tensors[result].snapshot.finite:
+                continue
             known = of_id(recording, source)
-            if result is not None and known is not None and not recording.tensors[result].snapshot.finite:
+            if known is not None:
                 bad.append(f"gradient of {known.name} is {brief(recording.tensors[result].snapshot)}")
     found = first_nonfinite(recording) if bad or _last_is_bad(recording) else None
     if found is None:
