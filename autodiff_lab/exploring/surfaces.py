@@ -265,10 +265,26 @@ def _corner(pair: Any, name: str) -> np.ndarray:
     return found
 
 
-def _value(f: Callable[[Any], Any], point: Any) -> Any:
+def value_at(f: Callable[[Any], Any], point: Any) -> Any:
+    """Return f at a point, which must be one number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is None or text.
+    ShapeMismatch
+        If it is several numbers.
+
+    Examples
+    --------
+    >>> value_at(lambda p: 2.0, None)
+    2.0
+    """
     value = f(point)
     if value is None:
         raise InvalidArgumentError("it returned None. Does it end with a return?")
+    if isinstance(value, str | bytes):
+        raise InvalidArgumentError("it returned text instead of a number.")
     shape = np.shape(value.numpy() if lab.is_tensor(value) else value)
     if shape != ():
         raise ShapeMismatch(
@@ -284,7 +300,7 @@ def _sampled(f: Callable[[Any], Any], x: np.ndarray, y: np.ndarray) -> np.ndarra
     failure: Exception | None = None
     for row, column in np.ndindex(heights.shape):
         try:
-            value = _value(f, lab.constant([x[column], y[row]], dtype=lab.float64))
+            value = value_at(f, lab.constant([x[column], y[row]], dtype=lab.float64))
             heights[row, column] = float(value)
         except ShapeMismatch:
             raise
@@ -305,7 +321,7 @@ def _gradient(f: Callable[[Any], Any], place: np.ndarray) -> np.ndarray:
     try:
         with lab.GradientTape() as tape:
             tape.watch(point)
-            value = _value(f, point)
+            value = value_at(f, point)
         found = dense(tape.gradient(value, point)) if lab.is_tensor(value) else None
     except Exception:  # noqa: BLE001 - as above
         found = None
@@ -341,7 +357,7 @@ def _path(f: Callable[[Any], Any], start: np.ndarray, optimizer: Any, steps: int
     for _ in range(steps):
         try:
             with lab.GradientTape() as tape:
-                value = _value(f, point)
+                value = value_at(f, point)
             gradient = tape.gradient(value, point) if lab.is_tensor(value) else None
         except Exception:  # noqa: BLE001 - as above: where f has no value, the path ends
             break
@@ -359,11 +375,11 @@ def _measured(f: Callable[[Any], Any], place: np.ndarray) -> list[float]:
     """Return the point, f, its gradient and its second derivatives; nan where there is no such number."""
     point = lab.constant(place, dtype=lab.float64)
     try:
-        value = float(_value(f, point))
+        value = float(value_at(f, point))
     except Exception:  # noqa: BLE001 - as above
         value = math.nan
     try:
-        bends = np.asarray(lab.hessian(lambda p: _value(f, p))(point).numpy(), dtype=float)[[0, 0, 1], [0, 1, 1]]
+        bends = np.asarray(lab.hessian(lambda p: value_at(f, p))(point).numpy(), dtype=float)[[0, 0, 1], [0, 1, 1]]
     except Exception:  # noqa: BLE001 - as above
         bends = np.full(3, np.nan)
     return [*map(float, place), value, *map(float, _gradient(f, place)), *map(float, bends)]

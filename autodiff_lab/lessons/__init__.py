@@ -19,6 +19,7 @@ from autodiff_lab.lessons.differences import (
 from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.exercises import EXERCISES, check
 from autodiff_lab.lessons.explaining import Explained, explain
+from autodiff_lab.lessons.golf import deal_valley, golf
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
@@ -102,9 +103,11 @@ __all__ = [
     "check_verdict",
     "check_vjp",
     "cuda",
+    "deal_valley",
     "derivatives",
     "engines",
     "explain",
+    "golf",
     "jacobian_map",
     "launch",
     "matmul_map",
