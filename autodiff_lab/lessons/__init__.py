@@ -5,6 +5,14 @@ This package imports what it presents.  `predict` makes the widgets (`prediction
 module or two for the checks of each lesson.
 """
 
+from autodiff_lab.lessons.broadcasting import (
+    check_price,
+    check_regression,
+    check_scale,
+    check_sum_rule,
+    check_sums,
+    check_unbroadcast,
+)
 from autodiff_lab.lessons.codes import CODES, Misconception
 from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, check_one_program
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
@@ -35,6 +43,7 @@ from autodiff_lab.lessons.ranking import Method, Methods, check_order, methods
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
 from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
+from autodiff_lab.lessons.shapes import loss_curves, shape_lens
 from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
@@ -91,15 +100,21 @@ __all__ = [
     "check_own_slope",
     "check_patients",
     "check_pays",
+    "check_price",
     "check_rate_from_table",
+    "check_regression",
     "check_repair",
     "check_safe",
+    "check_scale",
     "check_second_difference",
     "check_sizes",
     "check_sum",
+    "check_sum_rule",
+    "check_sums",
     "check_thermometer",
     "check_total",
     "check_traffic",
+    "check_unbroadcast",
     "check_verdict",
     "check_vjp",
     "cuda",
@@ -110,6 +125,7 @@ __all__ = [
     "golf",
     "jacobian_map",
     "launch",
+    "loss_curves",
     "matmul_map",
     "memory_line",
     "methods",
@@ -120,6 +136,7 @@ __all__ = [
     "run_chain",
     "run_simulated",
     "seconds",
+    "shape_lens",
     "step_game",
     "step_plot",
     "tape_frames",

@@ -62,7 +62,7 @@ def within_deadline(function: Callable[..., Any], *arguments: Any) -> Any:
     began = time.monotonic()
     try:
         with _watch(max(left[0], SHORTEST)):
-            return function(*arguments)
+            return _call(function, arguments)
     finally:
         left[0] -= time.monotonic() - began
 
@@ -71,30 +71,42 @@ def _watch(seconds: float) -> AbstractContextManager[None]:
     main = threading.current_thread() is threading.main_thread()
     alarm = getattr(signal, "SIGALRM", None)
     free = main and alarm is not None and signal.getsignal(alarm) is signal.SIG_DFL
-    return _alarm(seconds) if free and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) else _Timed(seconds)
+    return _Alarm(seconds) if free and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) else _Timed(seconds)
 
 
-@contextmanager
-def _alarm(seconds: float) -> Generator[None]:
-    """Interrupt the main thread by an alarm; its handler runs in the main thread, so nothing can arrive too late."""
-    over = rang = False
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a function; only what runs below this frame is interrupted by an alarm."""
+    return function(*arguments)
 
-    def ring(number: int, frame: Any) -> None:
-        nonlocal rang
-        if not over:
-            rang = True
-            raise TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-        yield
-        if rang:  # and the code caught it
-            raise TooLong
-    finally:
-        over = True
+class _Alarm:
+    """Interrupts the main thread by an alarm; its handler runs in the main thread, so nothing can arrive too late.
+
+    The alarm rings again and again, and may ring while it is being taken back. There it must not raise: the alarm would
+    go on ringing.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._rang = False
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
+
+    def _ring(self, number: int, frame: Any) -> None:
+        ours = {function.__code__ for function in (within_deadline, _Alarm.__enter__, _Alarm.__exit__)}
+        while frame is not None and frame.f_code not in ours:
+            if frame.f_code is _call.__code__:
+                self._rang = True
+                raise TooLong
+            frame = frame.f_back
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, self._before)
+        if self._rang and error is None:  # and the code caught it
+            raise TooLong
 
 
 class _Timed:

@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons import (
+    broadcasting,
     compiling,
     costs,
     curvature,
@@ -34,6 +35,7 @@ _TABLES = (
     differences,
     repairs,
     puzzle,
+    broadcasting,
     products,
     verdicts,
     guarding,

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Locator
 
+from tests.browser.cells import PREDICTION, cell, type_prediction
 from tests.browser.conftest import OpenNotebook, Screenshot
+from tests.browser.lesson_09 import open_lesson_9
 from tests.browser.view import View, notebook_is_done
 from tests.tree import ROOT
 
 PLAYED = ROOT / "tests" / "lessons" / "played"
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-PREDICTION = ".autodiff-lab-prediction"
 LOCKED = "Closed until you commit a prediction above."
 
 
@@ -36,24 +36,6 @@ def saved_warnings(path: Path) -> list[str]:
     played = nbformat.read(PLAYED / path.name, as_version=4)
     outputs = [output for cell in played.cells for output in cell.get("outputs", ())]
     return [output.text.strip() for output in outputs if output.get("name") == "stderr"]
-
-
-def cell(view: View, name: str) -> Locator:
-    """Return the cell with this id."""
-    index = view.page.evaluate(
-        """name => window.jupyterapp.shell.currentWidget.content.widgets
-            .findIndex(cell => cell.model.id === name)""",
-        name,
-    )
-    return view.page.locator(".jp-Notebook .jp-Cell").nth(index)
-
-
-def type_prediction(view: View, name: str, *answers: str) -> None:
-    """Fill the fields of a question and press Enter in the last."""
-    fields = cell(view, name).locator(f"{PREDICTION} input")
-    for number, answer in enumerate(answers):
-        fields.nth(number).fill(answer)
-    fields.nth(len(answers) - 1).press("Enter")
 
 
 def open_lesson_7(view: View, screenshot: Screenshot) -> None:
@@ -329,6 +311,7 @@ OPEN = {
     "03": open_lesson_3,
     "06": open_lesson_6,
     "07": open_lesson_7,
+    "09": open_lesson_9,
     "10": open_lesson_10,
     "11": open_lesson_11,
     "13": open_lesson_13,

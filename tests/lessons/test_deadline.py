@@ -167,3 +167,17 @@ def test_without_threads_and_alarms_a_check_still_answers(monkeypatch: pytest.Mo
     monkeypatch.setattr(deadline, "_watch", deadline._Timed)
     monkeypatch.setattr(deadline.threading, "Timer", NoTimer)
     assert check(lambda: 7).message == "7"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarm")
+def test_an_alarm_that_rings_while_it_is_taken_back_does_not_go_on_ringing(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_alarm = signal.setitimer
+
+    def rings(which: int, seconds: float, again: float = 0.0) -> None:
+        signal.raise_signal(signal.SIGALRM)
+        set_alarm(which, seconds, again)
+
+    monkeypatch.setattr(signal, "setitimer", rings)
+    assert deadline.within_deadline(lambda: 3) == 3
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

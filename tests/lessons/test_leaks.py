@@ -169,8 +169,8 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     *[(lesson, cell, "", "") for lesson, cell in (
         ("11", "blame-answer"), ("11", "rule-in-code"),
         ("01", "shrink-it"), ("01", "rule-in-code"), ("06", "entries-printed"), ("06", "bytes-bars"),
-        ("10", "same-numbers"), ("10", "summed-table"), ("14", "pieces"), ("14", "rule-in-code"),
-        ("15", "rule-in-code"), ("13", "explain-it"))],
+        ("09", "both-trained"), ("10", "same-numbers"), ("10", "summed-table"), ("14", "pieces"),
+        ("14", "rule-in-code"), ("15", "rule-in-code"), ("13", "explain-it"))],
 ]  # fmt: skip
 """The leaks that lessons once had: lesson, cell, what stands there now, what stood there; without, an open print."""
 

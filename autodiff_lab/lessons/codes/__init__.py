@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from autodiff_lab.lessons.codes import (
     backward,
+    broadcasting,
     checking,
     compiling,
     curvature,
@@ -22,7 +23,10 @@ from autodiff_lab.lessons.codes.model import Misconception
 
 __all__ = ["CODES", "Misconception"]
 
-_TABLES = (states, rates, differences, taping, backward, products, checking, curvature, compiling, threads, emitting)
+_TABLES = (
+    states, rates, differences, taping, backward, broadcasting, products, checking, curvature, compiling, threads,
+    emitting,
+)  # fmt: skip
 
 CODES: dict[str, Misconception] = {code: entry for table in _TABLES for code, entry in table.CODES.items()}
 """By code, in the order of the lessons."""

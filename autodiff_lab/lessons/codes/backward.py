@@ -33,13 +33,13 @@ CODES: dict[str, Misconception] = {
         "through a product, each factor gets its own value",
         "This is what one gets if, at a product, each input receives its own value instead of the other one's.",
         "In 3 × 2 let the 3 become 4. By how much does the product grow: by 3 or by 2?",
-        (7, 17),
+        (7, 9, 17),
     ),
     "LOCAL_ONLY": Misconception(
         "the gradient is the local derivative",
         "This is what one gets from local derivatives alone, without multiplying by what comes in from the right.",
         "incoming × local = outgoing: the number on the right of the gate is part of the product.",
-        (7, 17),
+        (7, 9, 17),
     ),
     "MAX_LOSER": Misconception(
         "max passes the gradient to the smaller input",

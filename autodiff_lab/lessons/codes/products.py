@@ -16,7 +16,7 @@ CODES: dict[str, Misconception] = {
         "the gradient of a vector needs no cotangent",
         "This is the gradient of the sum of all outputs: every output was weighted with 1.",
         "Double what comes in for a single output. What goes out should change, and yours does not.",
-        (10, 13),
+        (9, 10, 13),
     ),
     "TRANSPOSE_LOST": Misconception(
         "going back multiplies by the same matrix",
@@ -40,7 +40,7 @@ CODES: dict[str, Misconception] = {
         "a gradient has the shape of the output",
         "This has the size of the output. What goes back to an input has the shape of that input.",
         "One number for each element that could be nudged. Which elements are those?",
-        (10,),
+        (9, 10),
     ),
     "ALWAYS_BACKWARD": Misconception(
         "going backward is always cheaper",

@@ -7,6 +7,7 @@ from tests.lessons.answers import (
     lesson_03,
     lesson_06,
     lesson_07,
+    lesson_09,
     lesson_10,
     lesson_11,
     lesson_13,
@@ -16,8 +17,8 @@ from tests.lessons.answers import (
 )
 
 _LESSONS = {
-    "01": lesson_01, "03": lesson_03, "06": lesson_06, "07": lesson_07, "10": lesson_10, "11": lesson_11,
-    "13": lesson_13, "14": lesson_14, "15": lesson_15, "17": lesson_17,
+    "01": lesson_01, "03": lesson_03, "06": lesson_06, "07": lesson_07, "09": lesson_09, "10": lesson_10,
+    "11": lesson_11, "13": lesson_13, "14": lesson_14, "15": lesson_15, "17": lesson_17,
 }  # fmt: skip
 
 SOLVED: dict[str, dict[str, str]] = {number: module.SOLVED for number, module in _LESSONS.items()}

@@ -1,0 +1,35 @@
+"""What a learner does in lesson 9, and sees."""
+
+from tests.browser.cells import cell, choose, type_code
+from tests.browser.conftest import Screenshot
+from tests.browser.view import View
+from tests.lessons.answers import SOLVED
+
+
+def open_lesson_9(view: View, screenshot: Screenshot) -> None:
+    """Predict a shape, a loss and a gradient, step back through the subtraction, and type every solution."""
+    choose(view, "question", 0)
+    opened = cell(view, "observe-it").locator(".explorer")
+    opened.wait_for()
+    compared = cell(view, "observe-it").locator("table").first.inner_text()
+    assert "(100, 100)" in compared
+    assert "a difference of n numbers and n numbers is n numbers" in compared
+    opened.locator(".graph").first.click(position={"x": 5, "y": 5})
+    view.page.keyboard.press("End")
+    assert "sum axis 1" in opened.inner_text()
+    choose(view, "loss-question", 0)
+    cell(view, "loss-answer").locator("table").first.wait_for()
+    assert "not as predicted" in cell(view, "loss-answer").locator("table").first.inner_text()
+    choose(view, "gradient-question", 2)
+    cell(view, "gradient-answer").locator("table").first.wait_for()
+    assert "not as predicted" not in cell(view, "gradient-answer").locator("table").first.inner_text()
+    cell(view, "both-trained").locator("pre", has_text="bias 9.02, loss from 155.83 to 74.43").wait_for()
+    cell(view, "own-shapes").locator(".explorer .grids").first.wait_for()
+    for name, source in SOLVED["09"].items():
+        type_code(view, name, source).get_by_text("Passed.").wait_for()
+    for width in (1300, 640):
+        for dark in (False, True):
+            for place in ("question", "observe-it", "both-trained", "own-shapes", "exercise"):
+                name = f"lesson-09-{place}-{width}-{'dark' if dark else 'light'}"
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                screenshot(view, name, dark=dark, width=width, height=1200)
