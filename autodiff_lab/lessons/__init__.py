@@ -24,6 +24,7 @@ from autodiff_lab.lessons.differences import (
     check_one_sided,
     check_second_difference,
 )
+from autodiff_lab.lessons.duals import check_dual
 from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.exercises import EXERCISES, check
 from autodiff_lab.lessons.explaining import Explained, explain
@@ -32,6 +33,7 @@ from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.ledgers import engines
+from autodiff_lab.lessons.loops import check_loops
 from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
@@ -46,6 +48,7 @@ from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.shapes import loss_curves, shape_lens
 from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.steps import step_game, step_plot
+from autodiff_lab.lessons.sweeping import check_per_point, check_sweeps, check_swept_gradient
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 from autodiff_lab.lessons.threads import Launch, cuda, launch
 from autodiff_lab.lessons.unlocked import Unlocked
@@ -77,6 +80,7 @@ __all__ = [
     "check_checkpoints",
     "check_compiled",
     "check_derivative",
+    "check_dual",
     "check_element",
     "check_emitted",
     "check_entries",
@@ -86,6 +90,7 @@ __all__ = [
     "check_hvp",
     "check_interval",
     "check_kernel",
+    "check_loops",
     "check_matmul_vjp",
     "check_meeting",
     "check_mended",
@@ -100,6 +105,7 @@ __all__ = [
     "check_own_slope",
     "check_patients",
     "check_pays",
+    "check_per_point",
     "check_price",
     "check_rate_from_table",
     "check_regression",
@@ -111,6 +117,8 @@ __all__ = [
     "check_sum",
     "check_sum_rule",
     "check_sums",
+    "check_sweeps",
+    "check_swept_gradient",
     "check_thermometer",
     "check_total",
     "check_traffic",

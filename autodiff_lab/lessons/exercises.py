@@ -24,6 +24,7 @@ from autodiff_lab.lessons import (
     rates,
     repairs,
     store,
+    sweeping,
     verdicts,
 )
 from autodiff_lab.lessons.attempt import is_blank
@@ -33,6 +34,7 @@ from autodiff_lab.lessons.result import CheckResult
 _TABLES = (
     rates,
     differences,
+    sweeping,
     repairs,
     puzzle,
     broadcasting,

@@ -13,6 +13,7 @@ from autodiff_lab.lessons.codes import (
     curvature,
     differences,
     emitting,
+    forward,
     products,
     rates,
     states,
@@ -24,9 +25,20 @@ from autodiff_lab.lessons.codes.model import Misconception
 __all__ = ["CODES", "Misconception"]
 
 _TABLES = (
-    states, rates, differences, taping, backward, broadcasting, products, checking, curvature, compiling, threads,
+    states,
+    rates,
+    differences,
+    forward,
+    taping,
+    backward,
+    broadcasting,
+    products,
+    checking,
+    curvature,
+    compiling,
+    threads,
     emitting,
-)  # fmt: skip
+)
 
 CODES: dict[str, Misconception] = {code: entry for table in _TABLES for code, entry in table.CODES.items()}
 """By code, in the order of the lessons."""

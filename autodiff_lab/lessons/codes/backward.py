@@ -33,7 +33,7 @@ CODES: dict[str, Misconception] = {
         "through a product, each factor gets its own value",
         "This is what one gets if, at a product, each input receives its own value instead of the other one's.",
         "In 3 × 2 let the 3 become 4. By how much does the product grow: by 3 or by 2?",
-        (7, 9, 17),
+        (5, 7, 9, 17),
     ),
     "LOCAL_ONLY": Misconception(
         "the gradient is the local derivative",
@@ -58,18 +58,18 @@ CODES: dict[str, Misconception] = {
         "This is what one gets if a minus sign is lost: at a difference, the sign of what goes to the second input is "
         "flipped.",
         "In u − v let v grow by a little. Which way does the result go?",
-        (7,),
+        (5, 7),
     ),
     "SIGN": Misconception(
         "a sign can be settled at the end",
         "The size is right, and the sign is not.",
         "Nudge the input up a little: does the result go up or down?",
-        (7,),
+        (5, 7),
     ),
     "EXP_INPUT": Misconception(
         "the local derivative of exp is its input",
         "This is what one gets if the local derivative of exp is taken to be its input.",
         "The derivative of exp is exp itself: the number that the gate has just computed, its output.",
-        (7, 17),
+        (5, 7, 17),
     ),
 }

@@ -58,7 +58,7 @@ CODES: dict[str, Misconception] = {
         "forward gives rows and backward gives columns",
         "Each time it is the other one.",
         "A forward pass begins with a nudge of one input. Does that fill a row of the table or a column?",
-        (10,),
+        (5, 10),
     ),
     "COLUMN": Misconception(
         "a row and a column of the Jacobian are the same",

@@ -9,7 +9,7 @@ CODES: dict[str, Misconception] = {
         "a rate is a difference",
         "This is how much f changed, not how much it changed for each unit of x.",
         "Try the interval from 0 to 2 and then from 0 to 4 on f(x) = 3x. The rate should not double.",
-        (1, 3),
+        (1, 3, 5),
     ),
     "UPSIDE_DOWN": Misconception(
         "change of x for each unit of f",
@@ -69,7 +69,7 @@ CODES: dict[str, Misconception] = {
         "the derivative is the value",
         "This is a value, not a rate.",
         "Ask how much it changes when the input grows by a little.",
-        (1, 3, 7, 13),
+        (1, 3, 5, 7, 13),
     ),
     "WHOLE_TRIP": Misconception(
         "the rate at an instant is the average over everything",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.lessons.answers import (
     lesson_01,
     lesson_03,
+    lesson_05,
     lesson_06,
     lesson_07,
     lesson_09,
@@ -17,9 +18,19 @@ from tests.lessons.answers import (
 )
 
 _LESSONS = {
-    "01": lesson_01, "03": lesson_03, "06": lesson_06, "07": lesson_07, "09": lesson_09, "10": lesson_10,
-    "11": lesson_11, "13": lesson_13, "14": lesson_14, "15": lesson_15, "17": lesson_17,
-}  # fmt: skip
+    "01": lesson_01,
+    "03": lesson_03,
+    "05": lesson_05,
+    "06": lesson_06,
+    "07": lesson_07,
+    "09": lesson_09,
+    "10": lesson_10,
+    "11": lesson_11,
+    "13": lesson_13,
+    "14": lesson_14,
+    "15": lesson_15,
+    "17": lesson_17,
+}
 
 SOLVED: dict[str, dict[str, str]] = {number: module.SOLVED for number, module in _LESSONS.items()}
 """Right answers by lesson and cell."""
