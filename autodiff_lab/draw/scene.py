@@ -21,12 +21,12 @@ from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import Values, clipped
 from autodiff_lab.draw.views import views
 from autodiff_lab.events import Place
-from autodiff_lab.explain import remarks
 from autodiff_lab.explain.expressions import own_name
+from autodiff_lab.explain.remarks import remarks_and_cuts
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
 from autodiff_lab.recording.recording import Recording
 
-FORMAT = 3
+FORMAT = 4
 NOTHING = -1
 """Stands for a position where there is nothing."""
 
@@ -75,13 +75,15 @@ class _Tables:
         self.tracked = timeline.tracked
         drawn = _drawn(recording)
         born = {moment.application: at for at, moment in enumerate(recording.order, start=1) if moment.sweep is None}
+        told, cuts = remarks_and_cuts(recording)
         pictures = views(recording, timeline, layout_seconds)
         shown = [loop for picture in pictures.values() if (loop := picture.loop())]
         payload: dict[str, Any] = {
             "format": FORMAT,
             "title": heading(recording),
             "error": recording.error or "",
-            "remarks": [clipped(remark) for remark in remarks(recording)],
+            "remarks": [clipped(remark) for remark in told],
+            "cuts": [[cut.remark, cut.sweep, self.tensor(cut.tensor), _place(cut.application)] for cut in cuts],
             "start": start(recording.order),
             "applications": {str(a.index): self.application(a, born.get(a.index, 0)) for a in drawn},
             "steps": [self.step(moment) for moment in recording.order],
@@ -114,7 +116,7 @@ class _Tables:
             born,
             application.error or "",
             _parameters(application.params),
-            *([] if root is None else [self.derivative_of(application, root)]),
+            *([] if root is None else [self.derivative_of(application, root), root.index]),
         ]
 
     def derivative_of(self, application: Application, root: Application) -> str:
@@ -135,7 +137,7 @@ class _Tables:
         if number not in self.tensors:
             record = self.recording.tensors[key]
             self.tensors[number] = row = []
-            made = NOTHING if record.application is None else record.application
+            made = _place(record.application)
             delivery = self.timeline.delivered.get(key)
             value = self.values.position(record.snapshot)
             kind = record.kind if delivery is None else "gradient"
@@ -145,8 +147,11 @@ class _Tables:
             if delivery is not None or not name:
                 row.append("" if name else clipped(said))
             if delivery is not None:
-                row.append(delivery.moment + 1)
+                row.extend([delivery.moment + 1, *self.known(delivery.of)])
         return number
+
+    def known(self, key: int | None) -> list[int]:
+        return [self.recording.numbers[key]] if key is not None and key in self.recording.tensors else []
 
     def value(self, key: int | None) -> int:
         """Return the row of a gradient."""
@@ -191,6 +196,10 @@ class _Tables:
             if note.kind == "left" and note.subject in self.recording.tensors:
                 exits.setdefault(str(self.tensor(note.subject)), [clipped(note.detail), self.place(note.place)])
         return exits
+
+
+def _place(application: int | None) -> int:
+    return NOTHING if application is None else application
 
 
 def _drawn(recording: Recording) -> list[Application]:

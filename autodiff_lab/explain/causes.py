@@ -228,6 +228,7 @@ class _Case:
             located(self.recording, place),
             fix,
             tuple(also),
+            cut=(first.tensor, first.application),
         )
 
     def _made(self, tensor: int) -> int:

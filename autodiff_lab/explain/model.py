@@ -86,6 +86,9 @@ class Explanation:
         Further cuts on the same path, nearest to the source first.
     code : tuple of str
         Lines of a safe program, where there are some.
+    cut : tuple of int and int or None, optional
+        Where the path is cut: the id of the value that no gradient comes back to, and the index of the op that took it,
+        None where it left by other ways than an op.
 
     Examples
     --------
@@ -107,6 +110,7 @@ class Explanation:
     fix: str = ""
     also: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
+    cut: tuple[int, int | None] | None = None
 
     @property
     def short(self) -> str:

@@ -5,6 +5,10 @@ Printed recordings end with these lines, and pages show them, so that a cut path
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
 import numpy as np
 
 from autodiff_lab.events import Place
@@ -47,34 +51,75 @@ def remarks(recording: Recording, *, lines: bool = True) -> tuple[str, ...]:
     >>> print(*remarks(recording, lines=False))
     gradient of w1 is None: stop_gradient
     """
+    return remarks_and_cuts(recording, lines)[0]
+
+
+def remarks_and_cuts(recording: Recording, lines: bool = True) -> tuple[tuple[str, ...], tuple[Missing, ...]]:
+    """Return the remarks, and where in the graph the gradients are lost that the first of them miss.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(3.0, name="x")
+    >>> with lab.record() as recording:
+    ...     with lab.GradientTape() as tape:
+    ...         y = lab.stop_gradient(x) * 2.0
+    ...     slope = tape.gradient(y, x)
+    >>> _, (missing,) = remarks_and_cuts(recording)
+    >>> recording.applications[missing.application].op, missing.remark
+    ('stop_gradient', 0)
+    """
     found: dict[str, int] = {}
-    heard: dict[int, Tracking] = {}
-    looked = 0
-    for sweep in recording.sweeps:
-        for position, result in enumerate(sweep.results if sweep.finished else ()):
-            if result is None and looked < LOOKED_AT:
-                looked += 1
-                if sweep.tape not in heard:
-                    heard[sweep.tape] = tracking(recording, sweep.tape)
-                line = _missing(recording, sweep, position, heard[sweep.tape], lines)
-                found[line] = found.get(line, 0) + 1
+    cuts: dict[Missing, None] = {}
+    for sweep, line, cut in _gaps(recording, lines):
+        found[line] = found.get(line, 0) + 1
+        if cut is not None:
+            cuts[Missing(list(found).index(line), sweep, *cut)] = None
     told = [line if count == 1 else f"{line} (in {count} backward passes)" for line, count in found.items()]
     told += _spoilt(recording, lines)
     told += _repeated(recording, lines)
     told += _stretched(recording, lines)
-    return tuple(told if len(told) <= MOST else [*told[: MOST - 1], f"and {len(told) - MOST + 1} more like these"])
+    shown = told if len(told) <= MOST else [*told[: MOST - 1], f"and {len(told) - MOST + 1} more like these"]
+    return tuple(shown), tuple(cuts)
 
 
-def _missing(recording: Recording, sweep: Sweep, position: int, seen: Tracking, lines: bool) -> str:
+@dataclass(frozen=True)
+class Missing:
+    """Where a gradient is lost: the position of the remark on it, the sweep, and the cut of an `Explanation`."""
+
+    remark: int
+    sweep: int
+    tensor: int
+    application: int | None
+
+
+def _gaps(recording: Recording, lines: bool) -> Iterator[tuple[int, str, tuple[int, int | None] | None]]:
+    """Yield the sweep of each missing gradient, the remark on it, and where it is cut."""
+    heard: dict[int, Tracking] = {}
+    missing = (
+        (sweep, position)
+        for sweep in recording.sweeps
+        for position, result in enumerate(sweep.results if sweep.finished else ())
+        if result is None
+    )
+    for sweep, position in islice(missing, LOOKED_AT):
+        if sweep.tape not in heard:
+            heard[sweep.tape] = tracking(recording, sweep.tape)
+        yield sweep.index, *_missing(recording, sweep, position, heard[sweep.tape], lines)
+
+
+def _missing(
+    recording: Recording, sweep: Sweep, position: int, seen: Tracking, lines: bool
+) -> tuple[str, tuple[int, int | None] | None]:
     key = sweep.sources[position]
     known = of_id(recording, key)
     if known is None:
-        return f"gradient of source {position + 1} is None: no op used it{_at(recording, sweep.place, lines)}"
+        return f"gradient of source {position + 1} is None: no op used it{_at(recording, sweep.place, lines)}", None
     targets = [*sweep.targets, *sweep.untracked]
     if not targets:
-        return f"gradient of {known.name} is None: there was no target{_at(recording, sweep.place, lines)}"
+        return f"gradient of {known.name} is None: there was no target{_at(recording, sweep.place, lines)}", None
     why = _nearest([explain(recording, target, key, sweep.tape, seen) for target in targets])
-    return f"gradient of {known.name} is None: {why.short}{_at(recording, why.place, lines)}"
+    return f"gradient of {known.name} is None: {why.short}{_at(recording, why.place, lines)}", why.cut
 
 
 def _nearest(found: list[Explanation]) -> Explanation:

@@ -88,7 +88,7 @@ class Walk:
         for key, box in read_boxes(self.root).items():
             at = self.leaves + int(key[1:]) if key.startswith("a") else int(box["label"].removeprefix("x"))
             for shown, wanted in ((box["value"], self.values[at]), (box["gradient"], self.slopes[at])):
-                if shown in {"/ no path", ""}:
+                if shown in {"no path", ""}:
                     assert np.all(self.slopes[at] == 0), "only what does not matter has no path"
                     continue
                 short = numbers(shown)

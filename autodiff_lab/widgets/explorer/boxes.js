@@ -5,6 +5,7 @@ import { drawChip } from "./chips.js";
 import { drawing, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { isInside } from "./scene.js";
+import { touches } from "./trace.js";
 import { CUT, PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
 
 /** @import { Scene, Box, Tensor, Value } from "./scene.js" */
@@ -217,15 +218,16 @@ export function paintBox(scene, state, box, picture) {
     return;
   }
   const gradient = gradientOf(scene, state, tensor);
-  const isCut = gradient.state === "no path" && scene.left.has(tensor.number);
+  const left = scene.left.has(tensor.number) || scene.cuts.some((cut) => cut.tensor === tensor.number && cut.application < 0);
+  const isCut = gradient.state === "no path" && left;
   const kind = gradient.value ? gradient.value.mark || "known" : gradient.state.replace(" ", "-");
   const partial = gradient.value !== null && gradient.arrived < gradient.expected;
   show(
     picture,
     ready ? "done" : "to-come",
     ready ? resultOf(box, tensor, tensor.value.small) : box.turns.length ? resultOf(box, tensor, PENDING_MARK) : PENDING_MARK,
-    gradient.state === "no path" ? (isCut ? "/ cut" : "/ no path") : gradientText(gradient),
-    `${kind}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
+    isCut ? "/ cut" : gradientText(gradient),
+    `${kind}${isCut ? " cut" : ""}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
     ready ? tensor.value : null,
     gradient.value,
@@ -279,6 +281,11 @@ export function tipOf(scene, state, box) {
   for (const number of box.tensors) {
     const tensor = scene.tensors.get(number);
     if (tensor) told.push(tensorWords(scene, state, tensor));
+  }
+  const visits = application ? touches(scene, box) : [];
+  const forwards = visits.filter((at) => scene.steps[at - 1].sweep < 0);
+  if (forwards.length && visits.length > forwards.length) {
+    told.push(`forward at step ${forwards.join(", ")}, backward at step ${visits.filter((at) => !forwards.includes(at)).join(", ")}`);
   }
   const place = application?.place ?? scene.tensors.get(box.tensors[0])?.place;
   if (place) told.push(`${place.where}: ${place.line}`);

@@ -2,14 +2,18 @@
 
 import { backwardArithmetic, forwardArithmetic } from "./arithmetic.js";
 import { element, formula } from "./dom.js";
+import { gradientOf, hasValue } from "./fold.js";
 import { makeGrids } from "./grids.js";
-import { arrivals, bracketed, counter, filled, namesOf, sumText } from "./words.js";
+import { usersOf } from "./trace.js";
+import { PENDING, arrivals, bracketed, counter, filled, namesOf, sumText } from "./words.js";
 
 /** @import { Scene, Step, Value, Application, Flow, Tensor } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 
 /** Characters from which the numbers of a product stand below each other. */
 const LONG = 9;
+/** How many uses of a tensor are listed. */
+const MOST_USERS = 8;
 
 /**
  * Fill the card with a state.
@@ -26,6 +30,36 @@ export function paintCard(card, scene, state) {
   }
   const body = state.now.sweep < 0 ? forwardBody(scene, application) : backwardBody(scene, state, state.now, application);
   card.replaceChildren(heading, ...title(scene, application), ...body);
+}
+
+/**
+ * Fill the card with one tensor: what it is, its value and gradient at this state, where it comes from and goes to.
+ * @param {HTMLElement} card
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Tensor} tensor
+ */
+export function paintTensor(card, scene, state, tensor) {
+  const { value } = tensor;
+  const made = scene.applications.get(tensor.application);
+  const gradient = gradientOf(scene, state, tensor);
+  const list = element("dl", { class: "values" });
+  const line = (/** @type {string} */ name, /** @type {(Node | string)[]} */ ...shown) => list.append(element("dt", {}, name), element("dd", {}, ...shown));
+  line("shape", value.shape || "a single number");
+  line("dtype", value.dtype);
+  line("value", hasValue(scene, state, tensor) ? numeral(value, "forward", "value") : PENDING);
+  if (gradient.state !== "none") line("adjoint", gradient.value ? numeral(gradient.value, "backward", "gradient") : gradient.state === "pending" ? PENDING : "no path");
+  if (gradient.expected > 1) line("", arrivals(tensor.name, gradient.arrived, gradient.expected));
+  for (const cut of scene.cuts) if (cut.tensor === tensor.number && state.finished.has(cut.sweep)) line("cut", element("span", { class: "failure" }, scene.remarks[cut.remark] ?? ""));
+  line("produced", ...(made ? [opLink(made)] : [`${tensor.kind}${aboutPlace(tensor)}`]));
+  const users = usersOf(scene, tensor.number);
+  line("used", ...(users.length ? users.slice(0, MOST_USERS).map(opLink) : ["by no op"]), users.length > MOST_USERS ? `and ${users.length - MOST_USERS} more` : "");
+  card.replaceChildren(element("p", { class: "counter" }, "Tensor"), element("h3", {}, tensor.name), list);
+}
+
+/** An op that a click goes to. @param {Application} application */
+function opLink({ index, op, place }) {
+  return element("button", { type: "button", class: "goes", "data-application": index, title: place?.line }, place ? `${op.name} at ${place.where}` : op.name);
 }
 
 /** @param {Scene} scene */

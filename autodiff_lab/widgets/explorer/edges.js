@@ -3,13 +3,14 @@
 import { lensOf } from "./arithmetic.js";
 import { drawing, setAttribute, setText } from "./dom.js";
 import { hasValue } from "./fold.js";
-import { arrowHead, freePlace, pointsOf } from "./viewport.js";
+import { isCutAt, isLost } from "./trace.js";
+import { along, arrowHead, freePlace, pointsOf } from "./viewport.js";
 
-/** @import { Scene, View, Edge, Box } from "./scene.js" */
+/** @import { Scene, View, Edge, Box, Cut } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /**
  * @typedef {{ edge: Edge, group: SVGGElement, points: [number, number][], back: SVGGElement | null, uses: string[],
- *   target: Box, boxes: Box[], labels: SVGGElement, label: SVGTextElement | null, shown: string }} EdgePicture
+ *   target: Box, boxes: Box[], labels: SVGGElement, label: SVGTextElement | null, shown: string, cuts: Cut[] }} EdgePicture
  */
 
 const BESIDE = 5;
@@ -34,7 +35,16 @@ export function drawEdge(scene, view, edge, at, labels) {
     group.append(drawing("path", { class: "tip", d: arrowHead(points[points.length - 2], points[points.length - 1]) }));
   }
   const target = view.boxes[edge.target];
-  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes, labels, label: null, shown: "" };
+  const cuts = edge.kind === "value" ? scene.cuts.filter((cut) => isCutAt(cut, target, edge.tensor)) : [];
+  if (cuts.length) group.append(slash(along(points, 0.5)));
+  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes, labels, label: null, shown: "", cuts };
+}
+
+/** Where a gradient is lost: a slash across the edge, and the word. @param {[number, number]} place */
+function slash([x, y]) {
+  const made = drawing("g", { class: "cut", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
+  made.append(drawing("path", { d: "M-5 10L5 -10" }), drawing("text", { y: -14 }, "cut"));
+  return made;
 }
 
 /**
@@ -75,6 +85,7 @@ function everyUse(scene, view, target, edge) {
  */
 export function paintEdge(scene, state, picture) {
   const { target, uses } = picture;
+  if (picture.cuts.length) setAttribute(picture.group, "data-cut", isLost(state, picture.cuts) ? "yes" : "no");
   if (picture.edge.kind !== "value") {
     // What a loop hands on, an assignment, or the gradient that a later step uses.
     const tensor = scene.tensors.get(picture.edge.tensor);

@@ -5,6 +5,7 @@ import { LETTERS, READABLE, TINY, fillChip } from "./chips.js";
 import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { makeOverview } from "./overview.js";
+import { twins, usersOf } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
 import { counted } from "./words.js";
 
@@ -13,7 +14,8 @@ import { counted } from "./words.js";
 /** @import { Look } from "./viewport.js" */
 /** @import { BoxPicture } from "./boxes.js" */
 /** @import { EdgePicture } from "./edges.js" */
-/** @typedef {{ select: (at: number) => void, enter: (at: number) => void, grown: (height: number) => void, signal: AbortSignal }} GraphActs */
+/** @import { Trace } from "./trace.js" */
+/** @typedef {{ select: (at: number, other: boolean) => void, take: (edge: number) => void, enter: (at: number) => void, grown: (height: number) => void, signal: AbortSignal }} GraphActs */
 
 const KEYBOARD_STEP = 1.25;
 const SMALL_PRINT = 12;
@@ -35,6 +37,8 @@ export class GraphPanel {
     /** @type {State | null} */
     this.state = null;
     this.selected = -1;
+    /** The edge that is selected, as a tensor; -1 for none. */
+    this.taken = -1;
     /** @type {Look} */
     this.look = { x: 0, y: 0, scale: 1 };
     this.moved = false;
@@ -62,6 +66,8 @@ export class GraphPanel {
   open(view) {
     this.view = view;
     this.selected = -1;
+    this.taken = -1;
+    this.trace(null);
     this.moved = false;
     this.canvas.setAttribute("class", view.why ? "canvas absent" : "canvas");
     setText(this.notice, view.why);
@@ -178,14 +184,33 @@ export class GraphPanel {
    * @param {boolean} [pointed] what is under the pointer stays there, so that a second click finds it
    */
   select(at, pointed = false) {
+    this.take(-1);
     this.boxes[this.selected]?.group.classList.remove("selected");
     this.selected = at;
     this.boxes[at]?.group.classList.add("selected");
     const box = this.view?.boxes[at];
-    this.light(box?.tensors ?? []);
+    this.light(box?.tensors ?? [], box);
     if (!box) return;
     if (!pointed) this.move(revealed(this.look, box, this.size()), true);
     this.inspect(at);
+  }
+
+  /** Select an edge; -1 for none. @param {number} at */
+  take(at) {
+    this.edges[this.taken]?.group.classList.remove("selected");
+    if (at >= 0) this.select(-1);
+    this.taken = at;
+    const picture = this.edges[at];
+    picture?.group.classList.add("selected");
+    if (picture) this.light([picture.edge.tensor]);
+    if (picture) this.describeTensor(picture.edge.tensor);
+  }
+
+  /** Let everything step back but a trace; null for none. @param {Trace | null} trace */
+  trace(trace) {
+    this.world.classList.toggle("tracing", trace !== null);
+    this.boxes.forEach(({ group }, at) => group.classList.toggle("traced", Boolean(trace?.boxes.has(at))));
+    this.edges.forEach(({ group }, at) => group.classList.toggle("traced", Boolean(trace?.edges.has(at))));
   }
 
   /** @param {number} at */
@@ -194,9 +219,11 @@ export class GraphPanel {
     if (box && this.state) setText(this.inspector, tipOf(this.scene, this.state, box));
   }
 
-  /** Light up tensors: their edges and every box that takes them. @param {number[]} tensors */
-  light(tensors) {
+  /** Light up tensors: their edges and every box that takes them; of a box, its twins too. @param {number[]} tensors @param {Box} [box] */
+  light(tensors, box) {
     const wanted = new Set(tensors);
+    const paired = new Set(box && this.view ? twins(this.scene, this.view, box) : []);
+    this.boxes.forEach(({ group }, at) => group.classList.toggle("twin", paired.has(at)));
     const lit = new Set();
     for (const { edge, group } of this.edges) {
       const on = wanted.has(edge.tensor);
@@ -209,15 +236,6 @@ export class GraphPanel {
   /** Mark what a search found. @param {Set<number>} found */
   mark(found) {
     this.boxes.forEach((picture, at) => picture.group.classList.toggle("found", found.has(at)));
-  }
-
-  /** The boxes that a box gets its inputs from, or that use its outputs. @param {number} at @param {1 | -1} way */
-  neighbours(at, way) {
-    const edges = this.view?.edges ?? [];
-    const found = way > 0
-      ? edges.filter((edge) => edge.source === at).map((edge) => edge.target)
-      : edges.filter((edge) => edge.target === at).map((edge) => edge.source);
-    return [...new Set(found)];
   }
 
   listen() {
@@ -248,6 +266,7 @@ export class GraphPanel {
     if (event.button !== 0 || !(event.target instanceof Element) || event.target.closest(".overview, button")) return;
     const started = { x: event.clientX, y: event.clientY, look: this.look };
     const at = boxAt(event.target);
+    const edge = event.target.closest(".edge")?.getAttribute("data-edge");
     const letGo = new AbortController();
     const signal = AbortSignal.any ? AbortSignal.any([this.acts.signal, letGo.signal]) : letGo.signal;
     let dragged = false;
@@ -261,7 +280,9 @@ export class GraphPanel {
     };
     const drop = () => {
       letGo.abort();
-      if (!dragged) this.acts.select(at);
+      if (dragged) return;
+      if (edge) this.acts.take(Number(edge));
+      else this.acts.select(at, event.shiftKey);
     };
     const page = this.element.ownerDocument;
     page.addEventListener("pointermove", drag, { signal });
@@ -287,14 +308,17 @@ export class GraphPanel {
       this.light([tensor]);
       this.describeTensor(tensor);
     } else if (at >= 0) {
-      this.light(this.view?.boxes[at].tensors ?? []);
+      this.light(this.view?.boxes[at].tensors ?? [], this.view?.boxes[at]);
       this.inspect(at);
     } else this.hoverNothing();
   }
 
   hoverNothing() {
-    this.light(this.view?.boxes[this.selected]?.tensors ?? []);
-    if (this.selected >= 0) this.inspect(this.selected);
+    const taken = this.edges[this.taken]?.edge.tensor;
+    const box = this.view?.boxes[this.selected];
+    this.light(taken === undefined ? box?.tensors ?? [] : [taken], box);
+    if (taken !== undefined) this.describeTensor(taken);
+    else if (this.selected >= 0) this.inspect(this.selected);
     else setText(this.inspector, "");
   }
 
@@ -302,7 +326,7 @@ export class GraphPanel {
   describeTensor(number) {
     const tensor = this.scene.tensors.get(number);
     if (!tensor || !this.state) return;
-    const users = this.edges.filter(({ edge }) => edge.tensor === number && edge.kind === "value").map((picture) => picture.target.label);
+    const users = usersOf(this.scene, number).map((user) => user.op.name);
     const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ` and ${users.length - 8} more` : ""}`;
     setText(this.inspector, `${tensorWords(this.scene, this.state, tensor)}\n${used}`);
   }

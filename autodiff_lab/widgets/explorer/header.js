@@ -3,6 +3,7 @@
 import { belongsToHost, makeHint } from "../host.js";
 import { element, iconButton, setAttribute, setText } from "./dom.js";
 import { turnOf } from "./scene.js";
+import { placeOfCut } from "./trace.js";
 import { search } from "./words.js";
 
 /** @import { Scene } from "./scene.js" */
@@ -70,7 +71,7 @@ function phaseName(scene, phase, at) {
 
 /** @param {Scene} scene @param {HeaderActs} acts */
 function makeFinder(scene, acts) {
-  const field = element("input", { type: "search", placeholder: "name, op, line", "aria-label": "Search names, ops and lines", spellcheck: "false" });
+  const field = element("input", { type: "search", placeholder: "name, op, shape, line", "aria-label": "Search names, ops, shapes and lines", spellcheck: "false" });
   const count = element("span", { class: "count", role: "status" });
   const made = element("span", { class: "finder" }, field, count);
   made.hidden = true;
@@ -182,8 +183,20 @@ export function makePath(scene, open, turnBy, signal) {
   };
 }
 
-/** Automatic remarks: missing gradients and values that are not finite. @param {string[]} remarks */
-export function makeRemarks(remarks) {
-  if (!remarks.length) return [];
-  return [element("ul", { class: "remarks", "aria-label": "Remarks" }, ...remarks.map((remark) => element("li", {}, remark)))];
+/**
+ * Automatic remarks: missing gradients and values that are not finite; where a gradient is lost in sight, a link to it.
+ * @param {Scene} scene
+ * @param {(cut: import("./scene.js").Cut) => void} show
+ * @param {AbortSignal} signal
+ */
+export function makeRemarks(scene, show, signal) {
+  if (!scene.remarks.length) return [];
+  const lines = scene.remarks.map((remark, at) => {
+    const cut = scene.cuts.find((one) => one.remark === at && placeOfCut(scene, one));
+    if (!cut) return element("li", {}, remark);
+    const link = element("button", { type: "button", class: "goes", title: "Show where" }, remark);
+    link.addEventListener("click", () => show(cut), { signal });
+    return element("li", {}, link);
+  });
+  return [element("ul", { class: "remarks", "aria-label": "Remarks" }, ...lines)];
 }

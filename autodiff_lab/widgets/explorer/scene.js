@@ -10,16 +10,17 @@
 /** @typedef {{ name: string, symbol: string, sentence: string, formula: string, locals: string[] }} Op */
 /**
  * @typedef {{ number: number, name: string, named: boolean, kind: string, value: Value, application: number,
- *   place: Place | null, tracked: boolean, there: number }} Tensor
+ *   place: Place | null, tracked: boolean, there: number, of: number, bytes: number }} Tensor `of`: what a gradient belongs to
  */
 /**
  * @typedef {{ index: number, op: Op, inputs: number[], outputs: number[], place: Place | null, scope: string,
- *   born: number, error: string, params: string, of: string }} Application
+ *   born: number, error: string, params: string, of: string, root: number }} Application
  */
 /**
  * @typedef {{ position: number, input: number, local: Value | null, outgoing: Value, total: Value, arrived: number,
  *   expected: number, summed: number[] }} Flow `summed` are the axes over which the rule's result was summed
  */
+/** @typedef {{ remark: number, sweep: number, tensor: number, application: number }} Cut where a gradient is lost */
 /** @typedef {{ application: number, sweep: number, tangent: boolean, incoming: (Value | null)[], flows: Flow[] }} Step */
 /**
  * @typedef {{ targets: number[], seeds: Value[], sources: number[], results: (Value | null)[], finished: boolean,
@@ -39,7 +40,7 @@
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
  *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[],
  *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]>,
- *   loops: string[][] }} Scene
+ *   loops: string[][], cuts: Cut[], measures: Record<string, Record<string, number>> }} Scene
  */
 
 const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
@@ -86,7 +87,8 @@ export function decode(payload) {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
     applications, left, phases: phasesOf(steps, sweeps), homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
-    rows: rowsOf(applications, tensors), loops: payload.loops ?? [],
+    rows: rowsOf(applications, tensors), loops: payload.loops ?? [], measures: payload.measures ?? {},
+    cuts: (payload.cuts ?? []).map((/** @type {number[]} */ [remark, sweep, tensor, application]) => ({ remark, sweep, tensor, application })),
   };
 }
 
@@ -115,10 +117,10 @@ function decodeApplications(payload, place) {
   const ops = payload.ops.map((/** @type {any[]} */ [name, symbol, sentence, formula, locals]) => (
     { name, symbol, sentence, formula, locals }));
   return new Map(Object.entries(payload.applications).map(([key, row]) => {
-    const [op, inputs, outputs, where, scope, born, error, params, of = ""] = /** @type {any[]} */ (row);
+    const [op, inputs, outputs, where, scope, born, error, params, of = "", root = -1] = /** @type {any[]} */ (row);
     const application = {
       index: Number(key), op: ops[op], inputs, outputs, place: place(where), scope: payload.scopes[scope], born, error,
-      params, of,
+      params, of, root,
     };
     return [application.index, application];
   }));
@@ -132,11 +134,11 @@ function decodeApplications(payload, place) {
  */
 function decodeTensors(payload, values, place) {
   return new Map(Object.entries(payload.tensors).map(([key, row]) => {
-    const [name, kind, value, application, where, tracked, said = "", there = 0] = /** @type {any[]} */ (row);
+    const [name, kind, value, application, where, tracked, said = "", there = 0, of = -1] = /** @type {any[]} */ (row);
     const number = Number(key);
     const tensor = {
       number, name: name || said, named: Boolean(name), kind, value: values[value], application,
-      place: place(where), tracked: Boolean(tracked), there,
+      place: place(where), tracked: Boolean(tracked), there, of, bytes: payload.measures?.bytes?.[key] ?? 0,
     };
     return [number, tensor];
   }));

@@ -6,7 +6,7 @@ import { Changes } from "../running/changes.js";
 import {} from "../running/families.js";
 import { Program } from "../running/program.js";
 import { Tuner } from "../running/tuner.js";
-import { paintCard } from "./card.js";
+import { paintCard, paintTensor } from "./card.js";
 import { element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
 import { GraphPanel } from "./graph.js";
@@ -14,6 +14,8 @@ import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
 import { decode, isInside, stepsIn, turnOf } from "./scene.js";
 import { TraceTable } from "./table.js";
+import { beside } from "./trace.js";
+import { Tracer } from "./tracer.js";
 import { makeTransport } from "./transport.js";
 import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
@@ -31,7 +33,10 @@ class ExplorerView {
     this.stop = new AbortController();
     const { signal } = this.stop;
     const go = (/** @type {number} */ step) => this.go(step);
-    this.graph = new GraphPanel(this.scene, { select: (at) => this.choose(at), enter: (at) => this.enter(at), grown: (height) => this.grow(height), signal });
+    this.graph = new GraphPanel(this.scene, { select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)), take: (edge) => this.tracer.take(edge), enter: (at) => this.enter(at), grown: (height) => this.grow(height), signal });
+    this.tracer = new Tracer(this.scene, this.graph, {
+      focus: () => this.focus(), step: () => this.step(), go, open: (path) => this.open(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
+    });
     this.card = element("section", { class: "card", "aria-label": "Step" });
     const { running } = model.get("scene");
     this.changes = new Changes(this.scene, running, running && !running.off ? new Program(running) : null);
@@ -53,7 +58,7 @@ class ExplorerView {
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
-      this.header.element, this.live, ...makeRemarks(this.scene.remarks),
+      this.header.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
       element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
       this.transport.element, this.tuner.element, this.help, this.table.element,
     );
@@ -70,6 +75,12 @@ class ExplorerView {
     const { signal } = this.stop;
     const { model } = this;
     listenToKeys(this.root, this.keys, signal);
+    this.card.addEventListener("click", (event) => {
+      const link = event.target instanceof Element ? event.target.closest("[data-application]") : null;
+      if (!link) return;
+      this.goTo(Number(link.getAttribute("data-application")));
+      this.graph.element.focus({ preventScroll: true });
+    }, { signal });
     this.root.addEventListener("closed", () => this.closeSearch(), { signal });
     this.root.addEventListener("copy", (event) => copyInFull(event, this.root), { signal });
     const paint = () => this.paint();
@@ -90,6 +101,7 @@ class ExplorerView {
   /** @param {number} step */
   go(step) {
     const next = clamp(step, 0, this.scene.last);
+    this.tracer.tell(-1);
     if (next === this.step()) return;
     this.model.set("step", next);
     this.model.save_changes();
@@ -108,6 +120,7 @@ class ExplorerView {
     if (!view) return;
     const left = this.shownView;
     this.shownView = view.path;
+    this.tracer.forget();
     this.graph.open(view);
     this.tuner.dress();
     this.path.open(view.path);
@@ -127,7 +140,7 @@ class ExplorerView {
     const spoken = liveLine(this.scene, this.state);
     this.goAlong(this.state);
     this.paintGraph(this.state);
-    paintCard(this.card, this.scene, this.state);
+    this.paintCard(this.state);
     this.table.paint(this.state);
     this.header.paint(this.state);
     this.transport.paint(this.state, spoken);
@@ -135,6 +148,13 @@ class ExplorerView {
     if (!quiet) setText(this.live, spoken);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
+  }
+
+  /** @param {State} state */
+  paintCard(state) {
+    const tensor = this.scene.tensors.get(this.tracer.told);
+    if (tensor) paintTensor(this.card, this.scene, state, tensor);
+    else paintCard(this.card, this.scene, state);
   }
 
   /** In a loop one turn is open, and the picture goes along to the turn of the current step. @param {State} state */
@@ -179,6 +199,7 @@ class ExplorerView {
   choose(at) {
     this.graph.element.focus({ preventScroll: true });
     this.graph.select(at, true);
+    this.tracer.tell(-1);
     this.tuner.show(at);
     const box = this.graph.view?.boxes[at];
     if (box && box.application >= 0) this.goTo(box.application);
@@ -186,12 +207,15 @@ class ExplorerView {
 
   /** Open a box: a scope shows its inside, an op its step. @param {number} at */
   enter(at) {
+    const carried = this.scene.tensors.get(this.graph.edges[this.graph.taken]?.edge.tensor ?? -1);
+    if (carried && carried.application >= 0) return this.goTo(carried.application);
     const box = this.graph.view?.boxes[at];
-    if (!box) return;
+    if (!box) return undefined;
     if (box.turns.length) this.open(this.turnNow(box.turns));
     else if (box.key.startsWith("s")) this.open(box.key.slice(1));
     else if (box.application >= 0) this.goTo(box.application);
     else this.tuner.edit();
+    return undefined;
   }
 
   /** The turn of a loop in which the current step lies, or else the first. @param {string[]} turns */
@@ -217,7 +241,11 @@ class ExplorerView {
   leave() {
     if (!this.help.hidden) this.help.hidden = true;
     else if (!this.header.finder.element.hidden) this.closeSearch();
-    else if (this.graph.selected >= 0) this.graph.select(-1);
+    else if (this.tracer.traced || this.tracer.anchor >= 0) this.tracer.untrace();
+    else if (this.graph.selected >= 0 || this.tracer.told >= 0) {
+      this.graph.select(-1);
+      this.tracer.tell(-1);
+    }
     else if (this.shownView) this.open(this.shownView.split("/").slice(0, -1).join("/"));
     else giveBack(this.root);
   }
@@ -241,8 +269,9 @@ class ExplorerView {
 
   /** To an input or a consumer; pressing again goes round all of them. @param {1 | -1} way */
   follow(way) {
-    const from = this.focus();
-    const next = this.graph.neighbours(from, way);
+    const { view, edges, taken } = this.graph;
+    const edge = edges[taken]?.edge;
+    const next = edge ? [way > 0 ? edge.target : edge.source] : view ? beside(view, this.focus(), way) : [];
     if (next.length) this.pick(next[0]);
     else this.say(way > 0 ? "Nothing uses this value in this view." : "This node has no inputs.");
   }
@@ -250,6 +279,7 @@ class ExplorerView {
   /** @param {number} at */
   pick(at) {
     this.graph.select(at);
+    this.tracer.tell(-1);
     this.tuner.show(at);
     this.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
   }
@@ -264,7 +294,9 @@ class ExplorerView {
     this.open(view);
     this.graph.select(at);
     const box = this.graph.view?.boxes[at];
-    if (box) this.graph.centreOn(box);
+    if (!box) return;
+    this.graph.centreOn(box);
+    this.tracer.tell(box.tensors[0] ?? -1);
   }
 
   /** @param {{ view: string, at: number }[]} found */
@@ -305,6 +337,7 @@ class ExplorerView {
       { keys: ["ArrowUp"], shown: "↑", does: "select the previous node", act: () => this.walk(-1) },
       { keys: ["c"], shown: "c", does: "select a consumer", act: () => this.follow(1) },
       { keys: ["i"], shown: "i", does: "select an input", act: () => this.follow(-1) },
+      ...this.tracer.keys(),
       { keys: ["]", "PageDown"], shown: "]", does: "next iteration of a loop", act: () => this.turn(1) },
       { keys: ["[", "PageUp"], shown: "[", does: "previous iteration of a loop", act: () => this.turn(-1) },
       { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op, type into an input", act: () => this.enter(this.focus()) },

@@ -122,7 +122,8 @@ export function counted(count, word) {
 }
 
 /**
- * Where a search word is found: boxes whose label, name, op or scope holds it, or else whose source line does.
+ * Where a search word is found: boxes of a shape such as 3x4 or (3, 4), or else whose label, name, op or scope holds the
+ * word, or else whose source line does.
  * @param {Scene} scene
  * @param {string} word
  * @returns {{ view: string, at: number }[]}
@@ -134,8 +135,18 @@ export function search(scene, word) {
     view.boxes
       .filter((box) => !box.outside && texts(scene, box).some((text) => text.toLowerCase().includes(wanted)))
       .map((box) => ({ view: view.path, at: box.at }))));
+  const shape = shapeFrom(wanted);
+  const shaped = shape ? found((_, box) => box.tensors.flatMap((number) => (scene.tensors.get(number)?.value.shape === shape ? [wanted] : []))) : [];
+  if (shaped.length) return shaped;
   const named = found(namesOfBox);
   return named.length ? named : found(linesOfBox);
+}
+
+/** A shape as values have it, from 3x4, 3×4, 3, 4 or (3, 4); empty if it is none. @param {string} word */
+export function shapeFrom(word) {
+  const inner = word.replace(/^[([](.*)[)\]]$/, "$1").replace(/,\s*$/, "");
+  const several = inner !== word || /\d\s*[x×*,]\s*\d/.test(word);
+  return several && /^\d+(\s*[x×*,]\s*\d+)*$/.test(inner) ? `[${(inner.match(/\d+/g) ?? []).join("×")}]` : "";
 }
 
 /** @param {Scene} scene @param {Box} box */
