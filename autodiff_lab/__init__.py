@@ -61,7 +61,7 @@ _MODULES = frozenset({
 _HOMES = {
     "compile": "function",
     "engine.exchange": "from_dlpack",
-    "exploring": "explore explore_2d explore_steps plot_2d plot_derivative plot_steps watch_training",
+    "exploring": "costs explore explore_2d explore_steps plot_2d plot_derivative plot_steps watch_training",
     "kernels.base.choose": "use_kernels",
     "layers.initializers": (
         "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "

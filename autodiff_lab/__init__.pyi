@@ -73,6 +73,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import name_scope
 from autodiff_lab.explain.comparing import compare
 from autodiff_lab.exploring import (
+    costs,
     explore,
     explore_2d,
     explore_steps,
@@ -293,6 +294,7 @@ __all__ = [
     "convert_to_tensor",
     "cos",
     "cosh",
+    "costs",
     "cumsum",
     "custom_gradient",
     "data",

@@ -96,7 +96,7 @@ def tracking(recording: Recording, tape: int) -> Tracking:
             _watch(recording, seen, key, note.before)
         if any(application.index in block for block in seen.opened):
             _read_variables(recording, seen, application)
-        if _kept(recording, seen, application):
+        if kept_by(recording, seen, application):
             for tensor in application.outputs:
                 if differentiable_dtype(recording.tensors[tensor].snapshot.dtype):
                     seen.since.setdefault(tensor, application.index)
@@ -153,7 +153,8 @@ def _read_variables(recording: Recording, seen: Tracking, application: Applicati
             seen.since.setdefault(tensor, application.index)
 
 
-def _kept(recording: Recording, seen: Tracking, application: Application) -> bool:
+def kept_by(recording: Recording, seen: Tracking, application: Application) -> bool:
+    """Return whether a tape made an entry of an application."""
     op = recording.ops.get(application.op)
     return (
         (op is None or op.differentiable)

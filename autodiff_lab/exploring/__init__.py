@@ -4,6 +4,7 @@ Only here is the user's function run on a tape: `sampling` computes f and its de
 points, and everything that draws receives plain arrays.
 """
 
+from autodiff_lab.exploring.costs import costs
 from autodiff_lab.exploring.explore import explore
 from autodiff_lab.exploring.figure import plot_derivative
 from autodiff_lab.exploring.steps import explore_steps, plot_steps
@@ -12,6 +13,7 @@ from autodiff_lab.exploring.training import TrainingWatch, watch_training
 
 __all__ = [
     "TrainingWatch",
+    "costs",
     "explore",
     "explore_2d",
     "explore_steps",
