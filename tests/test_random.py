@@ -165,6 +165,10 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "a rate below 0": (lambda: random.poisson((2,), -1.0), "poisson: rates"),
     "logits of one row": (lambda: random.categorical([0.0, 1.0], 2), r"expected logits \(batch, classes\)"),
     "logits of whole numbers": (lambda: random.categorical([[0, 1]], 2), "categorical: logits must be floating"),
+    "two numbers of samples": (lambda: random.categorical([[0.0, 1.0]], [2, 3]), "num_samples must be an integer"),
+    "alpha and beta that do not fit": (
+        lambda: random.gamma((), lab.ones([2, 3]), lab.ones([2, 2])), r"\(2, 3\) and \(2, 2\) do not broadcast",
+    ),
     "a number to shuffle": (lambda: random.shuffle(1.0), "shuffle"),
     "a state of another length": (lambda: random.Generator.from_state([1, 2]), "13 integers"),
     "a share beyond 1": (lambda: random.Generator.from_seed(1).binomial((2,), 3, 1.5), "between 0 and 1"),

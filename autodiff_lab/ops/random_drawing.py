@@ -19,6 +19,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import beside, current_memory, device, placed
 from autodiff_lab.engine.dtypes import as_dtype
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -149,7 +150,11 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
 def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:
     """Draw gamma numbers, of the given shape, followed by that of the parameters."""
     a = convert(alpha)
-    noise_shape = np.broadcast_shapes(a._held.shape, () if beta is None else convert(beta)._held.shape)
+    shapes = a._held.shape, () if beta is None else convert(beta)._held.shape
+    try:
+        noise_shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ShapeMismatch(f"{name}: alpha and beta of shapes {shapes[0]} and {shapes[1]} do not broadcast.") from None
     if a._held.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
         raise InvalidArgumentError(f"{name}: alpha must be positive.")
     noise = source.standard_gamma(np.broadcast_to(np.asarray(a._array, np.float64), noise_shape),
@@ -179,7 +184,7 @@ def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, 
         raise ShapeMismatch(f"{name}: expected logits (batch, classes), got shape {x._held.shape}.")
     if not x.dtype.is_floating:
         raise DtypeMismatch(f"{name}: logits must be floating, got {x.dtype.name}. Try lab.cast.")
-    count, = as_shape(num_samples)
+    count = as_integer(num_samples, f"{name}: num_samples", 0)
     rows = np.asarray(x._array, np.float64)[:, None, :]
     # The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).
     noisy = rows + source.gumbel(size=(rows.shape[0], count, rows.shape[2]))

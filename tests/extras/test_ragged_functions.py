@@ -1,5 +1,6 @@
 """Functions of ``lab.ragged`` agree with plain Python, and refuse arguments that have no meaning."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,15 @@ def test_range_counts_like_python() -> None:
     assert lab.ragged.range([0.0], [1.0], 0.5).dtype == lab.float32
     with pytest.raises(lab.errors.InvalidArgumentError, match="delta"):
         lab.ragged.range([1], [2], 0)
+
+
+@pytest.mark.parametrize(
+    "numbers", [(math.nan, 5.0), (0.0, math.nan), (0.0, math.inf), (0.0, -math.inf), (math.inf, 5.0)]
+)
+@pytest.mark.parametrize("delta", [1.0, -1.0])
+def test_a_range_without_a_finite_length_is_refused(numbers: tuple[float, float], delta: float) -> None:
+    with pytest.raises(lab.errors.InvalidArgumentError, match="infinite or do not fit"):
+        lab.ragged.range(*numbers, delta)
 
 
 def test_stack_and_dynamic_partitions() -> None:

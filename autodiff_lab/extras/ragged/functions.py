@@ -162,7 +162,7 @@ def range(
     Raises
     ------
     InvalidArgumentError
-        If a delta is 0.
+        If a delta is 0 or nan, or a row has no finite length.
 
     Examples
     --------
@@ -182,13 +182,13 @@ def range(
     if len({array.size for array in arrays} - {1}) > 1:
         raise ShapeMismatch(f"ragged.range: vectors of lengths {[array.size for array in arrays]} do not broadcast.")
     kind = np.result_type(*arrays) if dtype is None else as_dtype(dtype).dtype
-    if (arrays[2] == 0).any():
-        raise InvalidArgumentError("ragged.range: deltas must not be 0.")
+    if not (abs(arrays[2]) > 0).all():
+        raise InvalidArgumentError("ragged.range: deltas must be numbers other than 0.")
     total = sum(
         max(0.0, float(b - a) / float(c))
         for a, b, c in zip(*np.broadcast_arrays(*[array.astype(np.float64) for array in arrays]), strict=True)
     )
-    if not total < 1 << 57:
+    if not (np.isfinite(arrays[0]).all() and np.isfinite(arrays[1]).all() and total < 1 << 57):
         raise InvalidArgumentError("ragged.range: the rows are infinite or do not fit into memory.")
     rows = [np.arange(*items, dtype=kind) for items in zip(*np.broadcast_arrays(*arrays), strict=True)]
     lengths = np.array([len(row) for row in rows], np.int64)
