@@ -1,6 +1,7 @@
 """The contents of an exported page: one file, no external resources, nothing that a recording could inject."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -8,7 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab.draw.page import json_text, page
+from autodiff_lab.draw.scene import scene
 from autodiff_lab.recording import Recording
 from tests.draw import handmade
 
@@ -92,3 +95,18 @@ def test_half_a_character_in_a_name_still_makes_a_file() -> None:
 
 def test_the_same_recording_makes_the_same_page() -> None:
     assert page(handmade.two_layers()) == page(handmade.two_layers())
+
+
+def test_a_long_scene_is_packed_and_a_short_one_can_be_read() -> None:
+    with lab.record() as recording:
+        x = lab.Variable(1.0, name="x")
+        for _ in range(600):
+            x = lab.sin(x)
+    sizes = {}
+    for made in (handmade.sine(), recording.so_far()):
+        ((kind, text),) = re.findall(r'<script type="application/(json|gzip)" id="state">(.*?)</script>', page(made))
+        state = text if kind == "json" else gzip.decompress(base64.b64decode(text)).decode()
+        assert json.loads(state)["scene"] == json.loads(json_text(scene(made)))
+        sizes[kind] = len(text) / len(state)
+    assert sizes["json"] == 1
+    assert sizes["gzip"] < 0.3
