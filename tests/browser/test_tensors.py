@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab import lessons
 from autodiff_lab.recording import Recording
 from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, numbers, save, take_focus
@@ -81,6 +82,25 @@ def test_a_broadcast_bias_is_summed_along_a_bar(open_page: OpenPage, tmp_path: P
     assert said.startswith("to b[1] = ")
     assert numbers(said.rpartition("= ")[2])[0] == pytest.approx(float(incoming[:, 1].sum()), rel=1e-3)
     assert root.locator(".shares text").filter(has_text="sum axis 0").count() <= 1
+
+
+def test_an_element_that_is_stretched_lights_up_its_copies(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page(save(lessons.shape_lens((3, 1), (1, 4)).recording, tmp_path)).page
+    root = explorer(page)
+    take_focus(root)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    boards = root.locator(".board svg")
+    assert [boards.nth(at).locator(".hatch").count() for at in range(3)] == [1, 1, 0]
+    hatched = [(boards.nth(at).locator(".hatch").get_attribute("d") or "").count("M") for at in range(2)]
+    assert hatched == [12 - 3, 12 - 4], "all but the first of each element"
+    boards.nth(0).hover(position={"x": 5 + 2 * 12 + 6, "y": 5 + 12 + 6})
+    assert root.locator(".card .cell").inner_text() == "a[1, 0] = 2, used 4 times"
+    assert [(boards.nth(at).locator(".lit").get_attribute("d") or "").count("M") for at in range(3)] == [4, 0, 4]
+    boards.nth(2).focus()
+    page.keyboard.press("ArrowRight")
+    assert root.locator(".card .cell").inner_text().endswith("[0, 1] = 1 + 20 = 21")
+    assert [(boards.nth(at).locator(".lit").get_attribute("d") or "").count("M") for at in range(3)] == [1, 1, 1]
 
 
 def test_odd_tensors_are_shown_and_nothing_throws(open_page: OpenPage, tmp_path: Path) -> None:

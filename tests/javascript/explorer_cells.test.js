@@ -69,6 +69,18 @@ test("what was broadcast is summed over the axes that the event names", () => {
   assert.equal(lensOf(incoming, /** @type {any} */ ({ summed: [0, 1], outgoing: value("", [21]) })), "[2×3] → sum axes 0, 1 → one number");
 });
 
+test("what is stretched knows of each element of the result which one is repeated there", () => {
+  const made = (/** @type {any[]} */ inputs, /** @type {any} */ result) => forwardArithmetic(
+    /** @type {any} */ ({ tensors: new Map([...inputs, result].map((each, at) => [at, { name: "abc"[at], named: true, value: each }])) }),
+    /** @type {any} */ ({ op: { name: "add" }, inputs: inputs.map((_, at) => at), outputs: [inputs.length], params: "" }),
+  )?.terms.map(({ copies }) => copies);
+  const six = value("[2×3]", [11, 21, 31, 12, 22, 32]);
+  assert.deepEqual(made([value("[2×1]", [1, 2]), value("[3]", [10, 20, 30])], six), [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], undefined]);
+  assert.deepEqual(made([value("[2×3]", [1, 1, 1, 2, 2, 2]), value("", [10])], six), [undefined, undefined, undefined], "a number stays a number");
+  const deep = value("[2×2×1]", [11, 12, 21, 22]);
+  assert.deepEqual(made([value("[2×1×1]", [10, 20]), value("[2×1]", [1, 2])], deep), [[0, 0, 1, 1], [0, 1, 0, 1], undefined]);
+});
+
 test("tables have at most sixteen rows and columns, and turn round", () => {
   assert.equal(tableOf(value("[17×1]", Array(17).fill(1))), null);
   const table = tableOf(value("[2×3]", [1, 2, 3, 4, 5, 6]));

@@ -4,10 +4,11 @@ import { dimsOf, elementsIn } from "./cells.js";
 
 /** @import { Scene, Application, Step, Flow, Value } from "./scene.js" */
 /** @typedef {{ dims: number[], rows: number, columns: number, numbers: number[] }} Table */
-/** @typedef {{ sign: string, words: string, role: string, kind: "forward" | "backward" | "local", value: Value | null, table: Table | null }} Term */
+/** @typedef {{ sign: string, words: string, role: string, kind: "forward" | "backward" | "local", value: Value | null, table: Table | null, copies?: number[] }} Term */
 /**
  * @typedef {{ terms: Term[], how: "matmul" | "elementwise" | "", lens: string, summed: number[] }} Arithmetic
- *   `lens` says what happened to the shape, `summed` are the axes of the first term over which was summed
+ *   `lens` says what happened to the shape, `summed` are the axes of the first term over which was summed; where a
+ *   term was stretched, its `copies` are, for each element of the result, the place of the one that is repeated there
  */
 
 /** More rows or columns are summed up in words. */
@@ -62,8 +63,16 @@ export function forwardArithmetic(scene, application) {
   /** @type {Term[]} */
   const terms = inputs.map((input, at) => term(at ? sign : "", input.name, "input", "forward", input.value));
   const same = SIGNS.has(application.op.name);
-  terms.push(term(product || same ? "=" : "→", made.named ? made.name : "result", "result", "forward", made.value));
+  const result = term(product || same ? "=" : "→", made.named ? made.name : "result", "result", "forward", made.value);
+  if (same) for (const input of terms) input.copies = copiesOf(input.table, result.table);
+  terms.push(result);
   return worth({ terms, how: product ? "matmul" : same ? "elementwise" : "", lens: repeats(inputs.map((input) => input.value), made.value, same), summed: [] });
+}
+
+/** @param {Table | null} table @param {Table | null} result @returns {number[] | undefined} none where nothing is stretched, or a single number is */
+function copiesOf(table, result) {
+  if (!table || !result || table.numbers.length < 2 || table.numbers.length === result.numbers.length) return undefined;
+  return result.numbers.map((_, place) => placeIn(table.dims, result.dims, place, []));
 }
 
 /** @param {Value[]} inputs @param {Value} made @param {boolean} same */
