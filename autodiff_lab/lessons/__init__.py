@@ -5,6 +5,7 @@ This package imports what it presents.  `predict` makes the widgets (`prediction
 module or two for the checks of each lesson.
 """
 
+from autodiff_lab.lessons.booking import check_clean_engine, check_engine
 from autodiff_lab.lessons.broadcasting import (
     check_price,
     check_regression,
@@ -37,6 +38,7 @@ from autodiff_lab.lessons.loops import check_loops
 from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
 from autodiff_lab.lessons.memory import memory_line, run_chain
+from autodiff_lab.lessons.orders import check_early, check_uncleared, check_wrong_numbers
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
 from autodiff_lab.lessons.prediction import Prediction, predict
 from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
@@ -78,11 +80,14 @@ __all__ = [
     "check_blocks",
     "check_central",
     "check_checkpoints",
+    "check_clean_engine",
     "check_compiled",
     "check_derivative",
     "check_dual",
+    "check_early",
     "check_element",
     "check_emitted",
+    "check_engine",
     "check_entries",
     "check_good_step",
     "check_gradients",
@@ -124,7 +129,9 @@ __all__ = [
     "check_traffic",
     "check_unbroadcast",
     "check_verdict",
+    "check_uncleared",
     "check_vjp",
+    "check_wrong_numbers",
     "cuda",
     "deal_valley",
     "derivatives",

@@ -34,15 +34,17 @@ class TooLong(BaseException):
 
 @contextmanager
 def share_seconds(seconds: float = SECONDS) -> Generator[None]:
-    """Share a number of seconds among all calls of `within_deadline` in this block; an outer block keeps its own."""
-    if _left.get() is not None:
-        yield
-        return
-    token = _left.set([seconds])
+    """Share a number of seconds among all calls of `within_deadline` in this block, at most what an outer block has."""
+    outer = _left.get()
+    most = seconds if outer is None else min(seconds, outer[0])
+    left = [most]
+    token = _left.set(left)
     try:
         yield
     finally:
         _left.reset(token)
+        if outer is not None:
+            outer[0] -= most - left[0]
 
 
 def within_deadline(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons import (
+    booking,
     broadcasting,
     compiling,
     costs,
@@ -19,6 +20,7 @@ from autodiff_lab.lessons import (
     emitting,
     guarding,
     launches,
+    orders,
     products,
     puzzle,
     rates,
@@ -37,6 +39,8 @@ _TABLES = (
     sweeping,
     repairs,
     puzzle,
+    booking,
+    orders,
     broadcasting,
     products,
     verdicts,

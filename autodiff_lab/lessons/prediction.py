@@ -18,10 +18,12 @@ from autodiff_lab.lessons.attempt import a_kind, same
 from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.forms import ipywidgets
 from autodiff_lab.lessons.unlocked import SIZE, Answer, Shown, Unlocked, shown
+from autodiff_lab.recording import Recording
 from autodiff_lab.recording.numbers import short
+from autodiff_lab.teaching import IDEAS, diagnose_answer
 
-Ideas = Mapping[Any, Any]
-"""Codes by wrong answer, or such mappings by name."""
+Ideas = Mapping[Any, Any] | tuple[Recording, Sequence[str]]
+"""Codes by wrong answer; or a recording and codes of engines, of which one may give the answer; or these by name."""
 
 _FRACTION = re.compile(r"(-?[\d.]+)\s*/\s*([\d.]+)")
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 16px"}
@@ -236,26 +238,30 @@ class Prediction(Shown):
             )
         return {name: values[name] if self.choices else float(values[name]) for name in self.names}
 
-    def _read_ideas(self, ideas: Ideas) -> dict[str, Mapping[Any, str]]:
+    def _read_ideas(self, ideas: Ideas) -> dict[str, Any]:
         """Return the ideas by name; a question with one answer needs no name."""
-        named: Any = ideas if ideas and all(isinstance(each, Mapping) for each in ideas.values()) else {
+        parts = () if isinstance(ideas, tuple) else ideas.values()
+        named: Any = ideas if parts and all(isinstance(each, Mapping | tuple) for each in parts) else {
             self.names[0]: ideas}  # fmt: skip
         if not set(named) <= set(self.names):
             raise InvalidArgumentError(f"There are ideas for {', '.join(map(str, named))}; the question has "
                                        f"{', '.join(self.names)}.")  # fmt: skip
-        codes = {code for each in named.values() for code in each.values()}
-        if not codes <= set(CODES):
-            raise InvalidArgumentError(
-                f"These are not codes of CODES: {', '.join(sorted(map(str, codes - set(CODES))))}."
-            )
+        unknown: set[Any] = set()
+        for each in named.values():
+            unknown |= _engine_codes(each) - set(IDEAS) if isinstance(each, tuple) else set(each.values()) - set(CODES)
+        if unknown:
+            raise InvalidArgumentError(f"These are not codes of CODES: {', '.join(sorted(map(str, unknown)))}.")
         return named
 
     def idea_of(self, name: str, answer: Answer) -> str:
-        """Return the code of the idea behind an answer, or an empty string."""
-        for wrong, code in self._ideas.get(name, {}).items():
+        """Return the idea behind an answer in words, or an empty string."""
+        ideas = self._ideas.get(name, {})
+        if isinstance(ideas, tuple):
+            return _of_engines(ideas[0], ideas[1], answer)
+        for wrong, code in ideas.items():
             numbers = not isinstance(wrong, str) and not isinstance(answer, str)
             if wrong == answer or (numbers and same(float(wrong), float(answer), 1e-3)):
-                return code
+                return CODES[code].idea
         return ""
 
     def _told(self) -> str:
@@ -279,6 +285,21 @@ class Prediction(Shown):
         return f"{self.question}{asked}{choices}\nNothing predicted yet."
 
 
+def _engine_codes(ideas: Any) -> set[Any]:
+    """Return the codes in ``(recording, codes)``."""
+    if len(ideas) != 2 or not isinstance(ideas[0], Recording) or not isinstance(ideas[1], list | tuple):
+        raise InvalidArgumentError(
+            'Ideas of engines are a recording and a list of their codes: (recording, ["EARLY"]).'
+        )
+    return set(ideas[1])
+
+
+def _of_engines(recording: Recording, codes: Sequence[str], answer: Answer) -> str:
+    """Return the ideas that give a number as the gradient with respect to the only input, as words."""
+    found = diagnose_answer(recording, answer)
+    return ", or if ".join(IDEAS[code] for code in found.codes or found.tie if code in codes)
+
+
 def predict(
     question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = (), ideas: Ideas | None = None
 ) -> Prediction:
@@ -293,8 +314,9 @@ def predict(
     choices : sequence of str
         Instead of numbers, answers to choose from.
     ideas : mapping, optional
-        The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  If several quantities are
-        asked for, such a mapping for each of their names.
+        The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  Of a gradient, instead, a
+        recording and codes of `autodiff_lab.teaching.IDEAS`: ``(recording, ["EARLY", "STALE"])``; the answer is then
+        compared with what these engines give.  If several quantities are asked for, these by their names.
 
     Returns
     -------

@@ -14,7 +14,6 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.explain.ledger import Ledger
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.lessons.attempt import same
-from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.forms import DRAWS, ipywidgets
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
@@ -132,8 +131,8 @@ class Unlocked(Shown):
     def _judged(self, name: str, answer: Answer, outcome: Answer) -> str:
         """Compare, and name the idea behind a wrong prediction where the question knows it."""
         words = _compared(answer, outcome)
-        code = "" if words == AGREED else self.prediction.idea_of(name, answer)
-        return f"{words}; this is what one gets if {CODES[code].idea}" if code else words
+        idea = "" if words == AGREED else self.prediction.idea_of(name, answer)
+        return f"{words}; this is what one gets if {idea}" if idea else words
 
     def _table(self) -> str:
         rows = self.comparison()

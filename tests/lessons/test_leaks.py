@@ -161,6 +161,8 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     ("01", "observe-it", "outcome=lambda: rate_at_1", "outcome=9"),
     ("01", "observe-it", "outcome=lambda: rate_at_1", "outcome=lambda: 9.0"),
     ("07", "exp-answer", "outcome=lambda: delivered", 'outcome="7.389"'),
+    ("08", "observe-it", "outcome=booked", 'outcome={"bookings on y": 2, "dc/dx": 21}'),
+    ("08", "cost-answer", "outcome=how_often", 'outcome="about two million times"'),
     ("13", "observe-it", "outcome=lambda: guess.choices[0 if ddy is None else 1]",
      "outcome=\"inside outer's block, after inner's\""),
     ("13", "fourth-answer", "outcome=fourth", 'outcome="sin x"'),
@@ -169,7 +171,8 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     *[(lesson, cell, "", "") for lesson, cell in (
         ("11", "blame-answer"), ("11", "rule-in-code"),
         ("01", "shrink-it"), ("01", "rule-in-code"), ("06", "entries-printed"), ("06", "bytes-bars"),
-        ("09", "both-trained"), ("10", "same-numbers"), ("10", "summed-table"), ("14", "pieces"),
+        ("08", "rule-in-code"), ("08", "account-text"), ("09", "both-trained"),
+        ("10", "same-numbers"), ("10", "summed-table"), ("14", "pieces"),
         ("14", "rule-in-code"), ("15", "rule-in-code"), ("13", "explain-it"))],
 ]  # fmt: skip
 """The leaks that lessons once had: lesson, cell, what stands there now, what stood there; without, an open print."""
