@@ -62,6 +62,7 @@ _HOMES = {
     "compile": "function",
     "engine.exchange": "from_dlpack",
     "exploring": "costs explore explore_2d explore_steps plot_2d plot_derivative plot_steps watch_training",
+    "exploring.stopping": "breakpoint_when",
     "kernels.base.choose": "use_kernels",
     "layers.initializers": (
         "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "

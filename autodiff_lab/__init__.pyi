@@ -82,6 +82,7 @@ from autodiff_lab.exploring import (
     plot_steps,
     watch_training,
 )
+from autodiff_lab.exploring.stopping import breakpoint_when
 from autodiff_lab.extras.assertions import Assert
 from autodiff_lab.extras.control_flow import case, cond, switch_case, while_loop
 from autodiff_lab.extras.mapping import foldl, foldr, map_fn, scan, vectorized_map
@@ -270,6 +271,7 @@ __all__ = [
     "bitwise",
     "bool",
     "boolean_mask",
+    "breakpoint_when",
     "broadcast_dynamic_shape",
     "broadcast_static_shape",
     "broadcast_to",

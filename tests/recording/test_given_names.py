@@ -118,6 +118,7 @@ NO_NODE = {
     "optimizers.SGD.apply_gradients": "changes variables, which have their own names",
     "explore": "names the function on the plot",
     "explore_2d": "names the function on the plot",
+    "breakpoint_when": "is what the stops have to be called",
     "explore_steps": "names the function on the plot",
     "plot_steps": "names the function on the plot",
     "plot_2d": "names the optimizers on the plot",
