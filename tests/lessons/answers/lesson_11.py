@@ -96,6 +96,8 @@ RIGHT: list[tuple[str, str, str]] = [
     ("exercise-verdicts", _SORT.format("','.join(lessons.verdicts.TRUTH[six.by_letter[k].kind] for k in 'abcdef')")),
     ("exercise-verdicts", _kinds(random="Random", nan="NaN", wrong="wrong_rule", lucky="Wrong-Rule ")),
     ("exercise-mend", _MEND.format("lab.where(x < 1.0, x, lab.sqrt(lab.maximum(x, 0.5)))", _ROWS)),
+    ("exercise-mend", _MEND.format("lab.where(x < 1.0, x, lab.sqrt(lab.maximum(1.0, x)))", _ROWS)),
+    ("exercise-mend", _MEND.format("lab.where(x < 1.0, x, lab.sqrt(lab.nn.relu(x - 1.0) + 1.0))", _ROWS)),
     ("exercise-mend", _MEND.format("lab.where(x >= 1.0, lab.where(x < 1.0, 4.0, x) ** 0.5, x)", _ROWS)),
     ("exercise-mend", _MEND.format(_ROOT, f"lab.sqrt(lab.where({_SQUARES} > 0.25, {_SQUARES}, 1.0))")),
     ("exercise-mend", _MEND.format("lab.where(x < 1.0, x, lab.exp(0.5 * lab.math.log(lab.maximum(x, 1.0))))", _ROWS)),
