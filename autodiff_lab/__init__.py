@@ -61,7 +61,9 @@ _MODULES = frozenset({
 _HOMES = {
     "compile": "function",
     "engine.exchange": "from_dlpack",
-    "exploring": "costs explore explore_2d explore_steps plot_2d plot_derivative plot_steps watch_training",
+    "exploring": (
+        "costs explore explore_2d explore_steps local_jacobian plot_2d plot_derivative plot_steps watch_training"
+    ),
     "exploring.stopping": "breakpoint_when",
     "kernels.base.choose": "use_kernels",
     "layers.initializers": (

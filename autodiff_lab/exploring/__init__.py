@@ -7,6 +7,7 @@ points, and everything that draws receives plain arrays.
 from autodiff_lab.exploring.costs import costs
 from autodiff_lab.exploring.explore import explore
 from autodiff_lab.exploring.figure import plot_derivative
+from autodiff_lab.exploring.local_jacobian import local_jacobian
 from autodiff_lab.exploring.steps import explore_steps, plot_steps
 from autodiff_lab.exploring.surfaces import explore_2d, plot_2d
 from autodiff_lab.exploring.training import TrainingWatch, watch_training
@@ -17,6 +18,7 @@ __all__ = [
     "explore",
     "explore_2d",
     "explore_steps",
+    "local_jacobian",
     "plot_2d",
     "plot_derivative",
     "plot_steps",

@@ -35,14 +35,14 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 def norm(tensor: TensorLike, ord: str | float = "euclidean", axis: IntsLike | None = None, keepdims: bool | None = None,
          name: str | None = None) -> Tensor:
     x = convert(tensor)
+    if isinstance(ord, np.ndarray):
+        raise InvalidArgumentError(f"norm: ord must be a number or a name, got {ord!r:.80}.")
     kind = x._held.dtype.kind
     if kind not in "fcV" and ord not in (1, np.inf, -np.inf):
         raise DtypeMismatch(f"norm: expected a floating-point tensor, got {x.dtype.name}. Try "
                             "lab.cast(x, lab.float32).")
     over, keep = _axes(axis, x._held.ndim), flag(keepdims, "norm: keepdims")
     of_matrix = over is not None and len(over) == 2
-    if isinstance(ord, np.ndarray):
-        raise InvalidArgumentError(f"norm: ord must be a number or a name, got {ord!r:.80}.")
     if ord in ("euclidean", "fro") or (ord == 2 and not of_matrix):
         return sqrt(reduce_sum(x * conj(x) if kind == "c" else square(x), axis=over, keepdims=keep), name=name)
     if isinstance(ord, bool) or not isinstance(ord, (int, float, np.number)):
