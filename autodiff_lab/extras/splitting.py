@@ -114,7 +114,9 @@ def unicode_split(
     >>> [part.decode() for part in lab.strings.unicode_split("hé", "UTF-8").numpy()]
     ['h', 'é']
     """
-    if input_encoding not in ("UTF-8", "UTF-16-BE", "UTF-32-BE") or errors not in ("replace", "strict", "ignore"):
+    names = isinstance(input_encoding, str) and isinstance(errors, str)  # an array answers `in` with an array
+    encodings, ways = ("UTF-8", "UTF-16-BE", "UTF-32-BE"), ("replace", "strict", "ignore")
+    if not names or input_encoding not in encodings or errors not in ways:
         raise InvalidArgumentError(
             "unicode_split: input_encoding must be 'UTF-8', 'UTF-16-BE' or 'UTF-32-BE', and errors 'replace', 'strict' "
             f"or 'ignore', got {input_encoding!r} and {errors!r}."

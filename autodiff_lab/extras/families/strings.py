@@ -188,7 +188,7 @@ def reduce_join(inputs: TensorLike, axis: int | Sequence[int] | None = None, kee
 # --- one string at a time --------------------------------------------------------------------------------------------
 
 def _unit(unit: str, what: str) -> bool:
-    if unit not in ("BYTE", "UTF8_CHAR"):
+    if not isinstance(unit, str) or unit not in ("BYTE", "UTF8_CHAR"):
         raise InvalidArgumentError(f"{what}: unit must be 'BYTE' or 'UTF8_CHAR', got {unit!r}.")
     return unit == "UTF8_CHAR"
 
