@@ -91,6 +91,7 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("recording", "Exporting.to_pdf"): frozenset({"draw"}),
     ("recording", "Exporting.to_dot"): frozenset({"draw"}),
     ("recording", "Exporting.to_html"): frozenset({"draw", "widgets"}),
+    ("recording", "Exporting.explore"): frozenset({"draw", "widgets"}),
     ("recording", "Exporting._repr_mimebundle_"): frozenset({"draw", "widgets"}),
     ("recording", "Recording.explain"): frozenset({"explain"}),
     ("recording", "Recording.ledger"): frozenset({"explain"}),

@@ -20,6 +20,7 @@ from typing import Any
 from autodiff_lab.draw.assets import WIDGETS, compact_style, module_text, sheets, style_text
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import arrange
+from autodiff_lab.draw.measures import Color
 from autodiff_lab.draw.running import wanted_files
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.shortening import shorten_script
@@ -55,7 +56,7 @@ _LONGEST_JSON = 200_000
 """More characters than these are packed; fewer can be read and searched in the file."""
 
 
-def page(recording: Recording, title: str | None = None) -> str:
+def page(recording: Recording, title: str | None = None, color: Color | None = None) -> str:
     """Return a recording as a self-contained HTML page.
 
     Parameters
@@ -64,6 +65,8 @@ def page(recording: Recording, title: str | None = None) -> str:
         What to show.
     title : str, optional
         Title of the page; by default that of the recording.
+    color : mapping or callable, optional
+        As for `Explorer`.
 
     Returns
     -------
@@ -79,7 +82,7 @@ def page(recording: Recording, title: str | None = None) -> str:
     >>> "<h1" in page(recording, "A <b> square"), "<b>" in page(recording, "A <b> square")
     (False, False)
     """
-    payload = scene(recording)
+    payload = scene(recording, color=color)
     name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
     state = {"scene": payload, "step": payload["start"], "view": payload["open"]}

@@ -14,6 +14,7 @@ from typing import Any
 from autodiff_lab.draw.deliveries import root_cause, words
 from autodiff_lab.draw.formula import template
 from autodiff_lab.draw.layout import SECONDS
+from autodiff_lab.draw.measures import Color, measures
 from autodiff_lab.draw.naming import described
 from autodiff_lab.draw.running import running
 from autodiff_lab.draw.scopes import inside
@@ -31,7 +32,7 @@ NOTHING = -1
 """Stands for a position where there is nothing."""
 
 
-def scene(recording: Recording, layout_seconds: float = SECONDS) -> dict[str, Any]:
+def scene(recording: Recording, layout_seconds: float = SECONDS, color: Color | None = None) -> dict[str, Any]:
     """Return what the explorer shows of a recording.
 
     Parameters
@@ -40,6 +41,8 @@ def scene(recording: Recording, layout_seconds: float = SECONDS) -> dict[str, An
         With or without backward passes; one that ended in an error shows how far it got.
     layout_seconds : float
         CPU seconds that Graphviz may take for all small pictures together, and for each large one.
+    color : mapping or callable, optional
+        A number for each value by which nodes can be coloured; see `Explorer`.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def scene(recording: Recording, layout_seconds: float = SECONDS) -> dict[str, An
     >>> len(scene(recording)["steps"])
     1
     """
-    return _Tables(recording).payload(layout_seconds)
+    return _Tables(recording).payload(layout_seconds, color)
 
 
 class _Tables:
@@ -70,7 +73,7 @@ class _Tables:
         self.scopes: dict[str, int] = {}
         self.tensors: dict[int, list[Any]] = {}
 
-    def payload(self, layout_seconds: float) -> dict[str, Any]:
+    def payload(self, layout_seconds: float, color: Color | None) -> dict[str, Any]:
         recording, timeline = self.recording, self.timeline
         self.tracked = timeline.tracked
         drawn = _drawn(recording)
@@ -97,6 +100,7 @@ class _Tables:
         for picture in pictures.values():
             for tensor in picture.tensors():
                 self.tensor(tensor)
+        payload["measures"] = self.measures(color)
         payload["tensors"] = {str(number): row for number, row in self.tensors.items()}
         payload["ops"] = [self.op(name, inputs) for name, inputs in self.ops]
         payload["places"] = [[recording.where(p), clipped(recording.line(p))] for p in self.places]
@@ -124,6 +128,18 @@ class _Tables:
         inner = application.cause is not None and self.recording.applications[application.cause].cause is not None
         where = self.recording.where(root.place)
         return clipped(f"derivative of {'the derivative of ' * inner}{root.op}{' at ' * bool(where)}{where}")
+
+    def measures(self, color: Color | None) -> dict[str, dict[str, float]]:
+        """Return the numbers by which nodes can be coloured, by the number of the tensor as JSON has it."""
+        numbers, arrivals, records = self.recording.numbers, self.timeline.arrivals, self.recording.tensors
+        totals = {
+            key: records[each[-1].total].snapshot
+            for key, each in arrivals.items()
+            if each and each[-1].total in records
+        }
+        shown = [key for key in records if numbers[key] in self.tensors]
+        found = measures(self.recording, shown, totals, color)
+        return {what: {str(numbers[key]): number for key, number in known.items()} for what, known in found.items()}
 
     def op(self, name: str, inputs: int) -> list[Any]:
         info = self.recording.ops.get(name) or OpInfo(name)

@@ -5,7 +5,7 @@ Each method imports the layer that draws, to the right of this one, when it is c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,9 @@ from autodiff_lab.recording.files import write_whole
 if TYPE_CHECKING:
     from graphviz import Source
 
+    from autodiff_lab.recording.model import TensorRecord
     from autodiff_lab.recording.recording import Recording
+    from autodiff_lab.widgets.explorer import Explorer
 
 QUICKLY_DRAWN = 300
 """Moments up to which a recording is drawn automatically where widgets are not available."""
@@ -150,7 +152,58 @@ class Exporting:
 
         return dot(graph(self._whole, within, folded), self._whole)
 
-    def to_html(self, path: str | Path, *, title: str = "") -> None:
+    def explore(
+        self,
+        step: int | None = None,
+        *,
+        color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | None = None,
+        layout_seconds: float = 5.0,
+    ) -> Explorer:
+        """Return the explorer of the recording, a widget; `color` gives each value a number to colour its node by.
+
+        Parameters
+        ----------
+        step : int, optional
+            How many steps have been made; by default the forward pass.
+        color : mapping or callable, optional
+            A number for each value: a dict from tensors, variables or names to finite numbers, or a function that takes
+            a `TensorRecord` and returns a number, or None for no colour.  Its name is shown.
+        layout_seconds : float
+            CPU seconds that Graphviz may take; what takes longer is placed in layers.
+
+        Returns
+        -------
+        Explorer
+            A widget.
+
+        Raises
+        ------
+        InvalidArgumentError
+            `color` is neither a dict nor a function, or gives something other than finite numbers and None.
+        NotInRecording
+            A `LookupError`: a key of `color` is not in the recording.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.sin(lab.Variable(0.5, name="x"))
+        >>> def elements(record):
+        ...     return record.snapshot.size
+        >>> recording.explore(color=elements).step, recording.explore(color={"x": 2.5}).step
+        (1, 1)
+        """
+        from autodiff_lab.widgets.explorer import Explorer
+
+        return Explorer(self._whole, step, color=color, layout_seconds=layout_seconds)
+
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        title: str = "",
+        color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | None = None,
+    ) -> None:
         """Write one HTML file in which the recording can be stepped through, with no network and no kernel.
 
         Parameters
@@ -159,6 +212,8 @@ class Exporting:
             Where to write it; an existing file is replaced once the new one is complete.
         title : str
             Its heading, if the recording has no title.
+        color : mapping or callable, optional
+            As for `explore`.
 
         Raises
         ------
@@ -167,7 +222,7 @@ class Exporting:
         """
         from autodiff_lab.draw.page import page
 
-        write_whole(Path(path), page(self._whole, title or self._whole.title))
+        write_whole(Path(path), page(self._whole, title or self._whole.title, color))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Return what a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
+from autodiff_lab.recording.model import TensorRecord
 from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, read_step, save, take_focus
 from tests.browser.view import View
@@ -154,3 +155,43 @@ def test_search_by_shape_and_the_next_step_that_touches_a_node(root: Locator) ->
     assert read_step(root)["counter"].endswith("backward")
     press(root.page, "N")
     assert read_step(root)["step"] == first["step"]
+
+
+def test_nodes_are_coloured_by_a_measure_with_its_number_and_by_one_of_the_user(
+    open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
+) -> None:
+    def rank(record: TensorRecord) -> float | None:
+        return {"lost": 1.0, "h": 10.0, "y": 100.0}.get(record.name or "")
+
+    file = tmp_path / "page.html"
+    with_a_cut().to_html(file, color=rank)
+    view = open_page(file)
+    root = explorer(view.page)
+    shades = {box.locator(".label").text_content(): box for box in root.locator(".box").all()}
+    assert root.locator("select[name=color]").input_value() == "rank"
+    assert [shades[name].get_attribute("data-level") for name in ("lost", "tanh", "Σ", "kept")] == ["1", "3", "5", "0"]
+    assert [shades[name].locator(".measure").text_content() for name in ("lost", "Σ")] == ["1", "100"]
+    assert shades["kept"].locator(".measure").count() == 0
+    assert "as recorded" in root.locator(".switches").inner_text()
+    screenshot(view, "find-and-trace-own-colour")
+    fill = "box => getComputedStyle(box.querySelector('.body')).fill"
+    coloured = shades["Σ"].evaluate(fill)
+    root.locator("select[name=color]").select_option("bytes")
+    assert shades["tanh"].locator(".measure").text_content() == "48 B"
+    screenshot(view, "find-and-trace-bytes", dark=True, width=640)
+    root.locator("select[name=color]").select_option("nothing")
+    assert root.locator(".measure").count() == 0
+    view.set_dark(False)
+    assert shades["Σ"].evaluate(fill) != coloured
+
+
+def test_the_bytes_that_a_step_holds_and_those_of_each_value(root: Locator) -> None:
+    press(root.page, "Home")
+    told = root.locator(".transport .detail").first
+    assert told.inner_text() == "56 B held"  # two variables of 4 bytes and x
+    press(root.page, *["ArrowRight"] * 4)
+    assert told.inner_text() == "104 B held"  # the variables, and what the product takes and makes
+    press(root.page, "End", "t")
+    assert told.inner_text() == "16 B held"  # the variables, y, and the gradient of `kept`
+    row = root.locator('.trace tr:has(.op:text-is("tanh"))')
+    assert row.locator(".bytes").inner_text() == "48 B"

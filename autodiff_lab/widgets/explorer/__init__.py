@@ -12,6 +12,7 @@ from typing import Any
 import traitlets
 
 from autodiff_lab.draw.layout import SECONDS
+from autodiff_lab.draw.measures import Color
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
@@ -38,6 +39,10 @@ class Explorer(LabWidget):
         CPU seconds that Graphviz may take to place all small scopes together, and for each large one.  What takes
         longer is placed in layers.
 
+    color : mapping or callable, optional
+        A number for each value, by which the nodes are coloured at first: a dict from tensors, variables or names to
+        numbers, or a function that takes a `TensorRecord` and returns a number or None.
+
     Attributes
     ----------
     step : int
@@ -50,6 +55,10 @@ class Explorer(LabWidget):
     ------
     traitlets.TraitError
         If `view` is set to a path in which nothing was recorded.
+    InvalidArgumentError
+        If `color` is neither a dict nor a function, or gives something other than finite numbers and None.
+    NotInRecording
+        If a key of `color` is not in the recording.
 
     Examples
     --------
@@ -71,10 +80,16 @@ class Explorer(LabWidget):
     view = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
-        self, recording: Recording, step: int | None = None, *, layout_seconds: float = SECONDS, **traits: Any
+        self,
+        recording: Recording,
+        step: int | None = None,
+        *,
+        layout_seconds: float = SECONDS,
+        color: Color | None = None,
+        **traits: Any,
     ) -> None:
         self.recording = recording
-        payload = scene(recording, layout_seconds)
+        payload = scene(recording, layout_seconds, color)
         self.set_trait("scene", payload)
         first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
         super().__init__(**({"step": step} | first | traits))

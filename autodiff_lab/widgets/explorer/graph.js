@@ -4,6 +4,7 @@ import { drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
 import { LETTERS, READABLE, TINY, fillChip } from "./chips.js";
 import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
+import { levels, measured, writeMeasure } from "./measures.js";
 import { makeOverview } from "./overview.js";
 import { twins, usersOf } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
@@ -39,6 +40,8 @@ export class GraphPanel {
     this.selected = -1;
     /** The edge that is selected, as a tensor; -1 for none. */
     this.taken = -1;
+    /** What the boxes are coloured by; empty for nothing. */
+    this.measure = "";
     /** @type {Look} */
     this.look = { x: 0, y: 0, scale: 1 };
     this.moved = false;
@@ -85,6 +88,23 @@ export class GraphPanel {
     this.homes.delete(-1);
     this.overview.open(view);
     setText(this.inspector, "");
+    this.color(this.measure);
+  }
+
+  /** Colour the boxes by a measure and write its number on them; by nothing if it is empty. @param {string} what */
+  color(what) {
+    this.measure = what;
+    this.canvas.classList.toggle("measured", what !== "");
+    this.canvas.dataset.measure = what;
+    const boxes = this.view?.boxes ?? [];
+    const numbers = boxes.map((box) => (what ? measured(this.scene, what, box) : null));
+    levels(numbers).forEach((level, at) => {
+      const { group } = this.boxes[at];
+      const number = numbers[at];
+      group.dataset.level = String(level);
+      group.querySelector(".measure")?.remove();
+      if (number !== null) group.append(drawing("text", { class: "measure", x: boxes[at].width, y: -4 }, writeMeasure(what, number)));
+    });
   }
 
   /** @param {State} state */
@@ -171,6 +191,7 @@ export class GraphPanel {
     const small = scale < READABLE;
     this.canvas.classList.toggle("chips", small);
     this.canvas.classList.toggle("tiny", scale < TINY);
+    this.canvas.style.setProperty("--scale", String(Math.min(scale, 1)));
     const letters = `${Math.max(SMALL_PRINT, LETTERS / Math.max(scale, READABLE)).toFixed(1)}px`;
     if (this.canvas.style.getPropertyValue("--letters") !== letters) this.canvas.style.setProperty("--letters", letters);
     if (!small || scale === this.written || !this.view) return;

@@ -2,13 +2,14 @@
 
 import { element, setAttribute, setText } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
+import { bytesText } from "./measures.js";
 import { PENDING, gradientText, namesOf } from "./words.js";
 
 /** @import { Scene, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /**
  * @typedef {{ row: HTMLTableRowElement, tensor: Tensor, label: HTMLElement, op: HTMLElement, inputs: HTMLElement,
- *   value: HTMLElement, gradient: HTMLElement, arrived: HTMLElement, where: HTMLElement, shown: string,
+ *   value: HTMLElement, gradient: HTMLElement, arrived: HTMLElement, bytes: HTMLElement, where: HTMLElement, shown: string,
  *   slope: Value | null, primal: Value | null }} Row
  */
 
@@ -24,7 +25,7 @@ export class TraceTable {
     this.rows = [];
     this.body = element("tbody");
     this.note = element("p", { class: "detail" });
-    const columns = ["%", "op", "inputs", "value (primal)", "gradient (adjoint)", "arrived", "line"];
+    const columns = ["%", "op", "inputs", "value (primal)", "gradient (adjoint)", "arrived", "bytes", "line"];
     const head = element("tr", {}, ...columns.map((name) => element("th", { scope: "col" }, name)));
     const caption = element("caption", {}, "Trace: values run downwards, gradients run upwards");
     const table = element("table", {}, caption, element("thead", {}, head), this.body);
@@ -69,9 +70,9 @@ export class TraceTable {
     const cell = (/** @type {string} */ name) => element("td", { class: name });
     const label = element("th", { scope: "row" });
     const [op, inputs, value, gradient] = ["op", "inputs", "value forward", "gradient backward"].map(cell);
-    const [arrived, where] = ["arrived", "place"].map(cell);
-    const row = element("tr", {}, label, op, inputs, value, gradient, arrived, where);
-    return { row, tensor, label, op, inputs, value, gradient, arrived, where, shown: "", slope: null, primal: null };
+    const [arrived, bytes, where] = ["arrived", "bytes", "place"].map(cell);
+    const row = element("tr", {}, label, op, inputs, value, gradient, arrived, bytes, where);
+    return { row, tensor, label, op, inputs, value, gradient, arrived, bytes, where, shown: "", slope: null, primal: null };
   }
 
   /** Give a row to a tensor. @param {Row} row @param {Tensor} tensor */
@@ -84,6 +85,7 @@ export class TraceTable {
     setText(row.label, `%${tensor.number} ${tensor.name}`);
     row.where.replaceChildren(place ? place.where : "");
     if (place?.line) row.where.append(" ", element("code", { title: place.line }, place.line));
+    setText(row.bytes, tensor.bytes ? bytesText(tensor.bytes) : "");
     setText(row.inputs, application ? namesOf(this.scene, application.inputs).join(", ") : "");
     setAttribute(row.row, "data-application", String(application?.index ?? -1));
     setAttribute(row.row, "data-tensor", String(tensor.number));

@@ -1,16 +1,18 @@
 // The bottom bar: first, previous, next, last, play, a slider over all steps, and what the nodes show.
 
-import { element, icon, iconButton, setAttribute } from "./dom.js";
+import { element, icon, iconButton, setAttribute, setText } from "./dom.js";
+import { bytesText, heldBytes } from "./measures.js";
 
 /** @import { Scene } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 
 const BEAT = 900;
+const STANDARD = ["value norm", "gradient norm", "bytes"];
 export const SWITCHES = ["values", "gradients", "shapes", "names"];
 
 /**
  * @param {Scene} scene
- * @param {{ step: () => number, go: (step: number) => void, show: (what: string, on: boolean) => void, signal: AbortSignal }} acts
+ * @param {{ step: () => number, go: (step: number) => void, show: (what: string, on: boolean) => void, color: (what: string) => void, signal: AbortSignal }} acts
  */
 export function makeTransport(scene, acts) {
   const { signal } = acts;
@@ -49,13 +51,35 @@ export function makeTransport(scene, acts) {
     iconButton("last", "Last step", "End", () => acts.go(scene.last), signal),
     play,
   );
-  const made = element("div", { class: "transport" }, buttons, slider, makeSwitches(acts.show, signal));
+  const bytes = heldBytes(scene);
+  const memory = element("span", { class: "detail", title: "Values and gradients that a later step can still read" });
+  const switches = makeSwitches(acts.show, signal);
+  switches.append(...makeColours(scene, acts));
+  const made = element("div", { class: "transport" }, buttons, slider, memory, switches);
   /** @param {State} state @param {string} spoken */
   const paint = (state, spoken) => {
     if (Number(slider.value) !== state.step) slider.value = String(state.step);
     setAttribute(slider, "aria-valuetext", spoken);
+    if (scene.measures.bytes) setText(memory, `${bytesText(bytes[state.step])} held`);
   };
   return { element: made, paint, toggle, stop, playing: () => clock !== undefined };
+}
+
+/** What the nodes are coloured by, and what the colour means. @param {Scene} scene @param {{ color: (what: string) => void, signal: AbortSignal }} acts */
+function makeColours(scene, acts) {
+  const names = Object.keys(scene.measures).filter((what) => Object.keys(scene.measures[what]).length);
+  const list = element("select", { name: "color" }, ...["nothing", ...names].map((what) => element("option", {}, what)));
+  const legend = element("span", { class: "detail" });
+  const color = () => {
+    const what = list.value === "nothing" ? "" : list.value;
+    setText(legend, what ? "the stronger, the larger; as recorded" : "");
+    acts.color(what);
+  };
+  list.addEventListener("change", color, { signal: acts.signal });
+  const own = names.find((what) => !STANDARD.includes(what));
+  if (own) list.value = own;
+  if (own) color();
+  return names.length ? [element("label", {}, "colour by ", list), legend] : [];
 }
 
 /** @param {(what: string, on: boolean) => void} show @param {AbortSignal} signal */

@@ -47,7 +47,7 @@ class ExplorerView {
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
     this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
     this.transport = makeTransport(this.scene, {
-      step: () => this.step(), go, signal, show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
+      step: () => this.step(), go, signal, color: (what) => this.graph.color(what), show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
     });
     this.keys = this.keyTable();
     this.help = makeHelp(this.keys);
