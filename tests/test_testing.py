@@ -46,7 +46,7 @@ def test_the_verdict_says_why_a_gradient_disagrees(function: Callable[..., objec
     assert str(check).startswith("The gradient agrees" if check else f"{verdict}: ")
 
 
-@pytest.mark.parametrize("module", ["lessons", "widgets.explorer"])
+@pytest.mark.parametrize("module", ["widgets.base", "widgets.explorer"])
 def test_what_is_missing_is_said_with_the_extra_that_brings_it(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the packages of notebooks, importing what needs them says what to install."""
     import importlib

@@ -34,9 +34,9 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 
 def norm(tensor: TensorLike, ord: str | float = "euclidean", axis: IntsLike | None = None, keepdims: bool | None = None,
          name: str | None = None) -> Tensor:
-    x = convert(tensor)
-    if isinstance(ord, np.ndarray):
+    if hasattr(ord, "shape") and not isinstance(ord, np.number):
         raise InvalidArgumentError(f"norm: ord must be a number or a name, got {ord!r:.80}.")
+    x = convert(tensor)
     kind = x._held.dtype.kind
     if kind not in "fcV" and ord not in (1, np.inf, -np.inf):
         raise DtypeMismatch(f"norm: expected a floating-point tensor, got {x.dtype.name}. Try "
