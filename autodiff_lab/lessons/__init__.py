@@ -47,7 +47,7 @@ from autodiff_lab.lessons.ranking import Method, Methods, check_order, methods
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
 from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
-from autodiff_lab.lessons.shapes import loss_curves, shape_lens
+from autodiff_lab.lessons.shapes import loss_curves, shape_drill, shape_lens
 from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.sweeping import check_per_point, check_sweeps, check_swept_gradient
@@ -151,6 +151,7 @@ __all__ = [
     "run_chain",
     "run_simulated",
     "seconds",
+    "shape_drill",
     "shape_lens",
     "step_game",
     "step_plot",

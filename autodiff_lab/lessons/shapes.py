@@ -1,4 +1,4 @@
-"""Pictures of lesson 9: a sum of two shapes to step through, and the losses of two trainings."""
+"""Pictures of lesson 9: a sum of two shapes to step through, the losses of two trainings, and a drill."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from autodiff_lab.lessons.pictures import Picture
 
 if TYPE_CHECKING:
     from autodiff_lab.widgets.explorer import Explorer
+    from autodiff_lab.widgets.shape_drill import ShapeDrill
 
 LARGEST = 256
 """Elements of the result of a lens: so many cells can be looked at."""
@@ -112,3 +113,57 @@ def _losses(name: str, values: Any) -> np.ndarray:
     if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
         raise InvalidArgumentError(f"{name} should be a list of two or more finite losses.")
     return found
+
+
+ROUNDS = 6
+"""How many times ten pairs a drill holds: a page without a kernel can deal no others."""
+
+
+def shape_drill(seed: int | None = None) -> ShapeDrill:
+    """Deal ten pairs of shapes, and ask for the shape of each sum and for the axes that are summed on the way back.
+
+    A miss is explained.  Some pairs do not fit.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Deals the same pairs again.
+
+    Returns
+    -------
+    ShapeDrill
+        A widget, played by keys alone; ``.to_html(path)`` writes it as a page that needs no kernel.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the seed is not a whole number from 0 on.
+
+    Examples
+    --------
+    >>> from autodiff_lab import lessons
+    >>> print(lessons.shape_drill(seed=9).account().splitlines()[0])
+    What is the shape of each sum, and which of its axes are summed on the way back?
+    """
+    from autodiff_lab.widgets.shape_drill import ShapeDrill
+
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise InvalidArgumentError(f"seed should be a whole number from 0 on, but is {seed!r}.")
+    rng = np.random.default_rng(seed)
+    return ShapeDrill(*(_dealt(rng) for _ in range(ROUNDS)))
+
+
+def _dealt(rng: np.random.Generator) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
+    """Return ten pairs, one of each kind, in any order."""
+    pairs = []
+    for kind in rng.permutation(10):
+        k, m, n = (int(length) for length in rng.permutation([2, 3, 4, 5])[:3])
+        one, other = (
+            ((m, n), (n,)), ((m, n), (m, 1)), ((m, 1), (1, n)), ((m, 1), (n,)), ((), (m, n)),
+            ((m, n), (m,)), ((k, m, n), (m, 1)), ((k, 1, n), (m, 1)), ((m, n), (m, n)), ((m, n), (k, n)),
+        )[int(kind)]  # fmt: skip
+        stretched = "b" if len(one) > len(other) or 1 in other else "a"
+        if rng.random() < 0.5:
+            one, other, stretched = other, one, "ab"["ba".index(stretched)]
+        pairs.append((one, other, stretched))
+    return pairs

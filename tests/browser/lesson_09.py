@@ -7,7 +7,7 @@ from tests.lessons.answers import SOLVED
 
 
 def open_lesson_9(view: View, screenshot: Screenshot) -> None:
-    """Predict a shape, a loss and a gradient, step back through the subtraction, and type every solution."""
+    """Predict a shape, a loss and a gradient, type every solution, and play the drill."""
     choose(view, "question", 0)
     opened = cell(view, "observe-it").locator(".explorer")
     opened.wait_for()
@@ -27,9 +27,21 @@ def open_lesson_9(view: View, screenshot: Screenshot) -> None:
     cell(view, "own-shapes").locator(".explorer .grids").first.wait_for()
     for name, source in SOLVED["09"].items():
         type_code(view, name, source).get_by_text("Passed.").wait_for()
+    drill = cell(view, "share-drill").locator(".lab-drill")
+    drill.locator("input").focus()
+    for typed in ("3 4 5", "1"):
+        view.page.keyboard.type(typed)
+        view.page.keyboard.press("Enter")
+    drill.get_by_text("Summed: axis 0, which b does not have; axis 2, where b has 1 and the result 5.").wait_for()
+    view.page.keyboard.press("Enter")
+    assert "2 of 10 · 1 right" in drill.inner_text()
+    while "right in" not in drill.inner_text():
+        view.page.keyboard.type("x")
+        view.page.keyboard.press("Enter")
+        view.page.keyboard.press("Enter")
     for width in (1300, 640):
         for dark in (False, True):
-            for place in ("question", "observe-it", "both-trained", "own-shapes", "exercise"):
+            for place in ("question", "observe-it", "both-trained", "own-shapes", "exercise", "share"):
                 name = f"lesson-09-{place}-{width}-{'dark' if dark else 'light'}"
                 cell(view, place).evaluate("cell => cell.scrollIntoView()")
                 screenshot(view, name, dark=dark, width=width, height=1200)

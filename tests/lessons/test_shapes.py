@@ -1,5 +1,7 @@
 """Lesson 9: sums to a shape against their definition, how many pairs each wrong idea fails, and its regression."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -136,6 +138,38 @@ def test_shapes_that_do_not_fit_or_are_too_many_cells_are_refused() -> None:
         lessons.shape_lens((100, 1), (1, 100))
     with pytest.raises(InvalidArgumentError, match="cannot be stretched"):
         lessons.check_sums(summed, (2,), (3,))
+
+
+def test_a_drill_deals_ten_pairs_in_each_round_and_some_do_not_fit() -> None:
+    drill = lessons.shape_drill(seed=9)
+    assert drill.rounds == lessons.shape_drill(seed=np.int64(9)).rounds
+    assert drill.rounds != lessons.shape_drill(seed=8).rounds
+    for pairs in drill.rounds:
+        assert len(pairs) == 10
+        fits = [fit(tuple(pair["a"]), tuple(pair["b"])) for pair in pairs]
+        assert fits.count(None) == 2
+        summed_for = [len(pair[pair["to"]]) < len(result) or 1 in pair[pair["to"]]
+                      for pair, result in zip(pairs, fits, strict=True) if result]  # fmt: skip
+        assert summed_for.count(False) == 1, "only where both shapes are the same"
+
+
+def fit(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "9", True, float("nan"), [1]])
+def test_what_is_not_a_seed_is_refused(seed: object) -> None:
+    with pytest.raises(InvalidArgumentError, match="whole number"):
+        lessons.shape_drill(seed)  # type: ignore[arg-type]
+
+
+def test_a_drill_is_a_small_page_without_answers(tmp_path: Path) -> None:
+    file = lessons.shape_drill(seed=9).to_html(tmp_path / "shapes.html")
+    assert file.stat().st_size < 40_000
+    assert "(3, 4, 5)" not in file.read_text(encoding="utf-8"), "the sum of the first pair"
 
 
 @pytest.mark.parametrize("bad", [{}, {"a": [1.0]}, {"a": None}, {"a": [1.0, float("nan")]}, {"a": "12"},
