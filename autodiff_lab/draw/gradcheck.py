@@ -47,7 +47,7 @@ _PAGE = """
 .lab-gradcheck td { white-space: nowrap; font-family: var(--lab-code-font); font-variant-numeric: tabular-nums; }
 """
 _PICTURE = """
-.lab-errors { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; }
+.lab-errors { font: 400 12px var(--lab-ui-font); max-width: 100%; height: auto; vertical-align: top; }
 .lab-errors text { fill: var(--lab-ink); }
 .lab-errors .lab-muted { fill: var(--lab-muted); }
 .lab-errors .lab-title { font-size: 14px; font-weight: 600; }
@@ -101,7 +101,8 @@ def report(
         head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         rows = "".join("<tr>" + "".join(f"<td>{written(cell)}</td>" for cell in row) + "</tr>" for row in table)
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-    parts.append(svg(errors, curve, theme, slopes))
+    # two pictures, which stand side by side where there is room and keep their size where there is none
+    parts.append(svg(errors, (), theme, slopes) + svg((), curve, theme))
     style = re.sub(r"\s+", " ", css_variables(f".lab-theme-{theme}", theme) + _PAGE.strip())
     quoted = escape(style, quote=False).replace("&gt;", ">")
     return f'<div class="lab-gradcheck lab-theme-{theme}"><style>{quoted}</style>{"".join(parts)}</div>'

@@ -177,11 +177,11 @@ def open_lesson_11(view: View, screenshot: Screenshot) -> None:
     """Predict three slopes, a nan and its birthplace by keys, then solve an exercise by typing."""
     type_prediction(view, "question", "1", "1", "0")
     opened = cell(view, "observe-it")
-    opened.locator(".lab-gradcheck svg").wait_for()
+    opened.locator(".lab-gradcheck svg").first.wait_for()
     told = opened.locator("table").first.inner_text()
     assert "1 too little" in told
     assert "kinks that cancel" in told
-    assert "the tape, dashed: 2" in (opened.locator(".lab-gradcheck svg").text_content() or "")
+    assert "the tape, dashed: 2" in (opened.locator(".lab-gradcheck svg").first.text_content() or "")
     for question, answer, choice in (("where-question", "where-answer", 3), ("blame-question", "blame-answer", 1)):
         cell(view, question).locator("input[type=radio]").nth(choice).focus()
         view.page.keyboard.press("Space")
