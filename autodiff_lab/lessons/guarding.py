@@ -55,7 +55,7 @@ def _rows(rng: np.random.Generator) -> Array:
 
 
 def _pair(rng: np.random.Generator) -> Array:
-    return np.array([0.0, 0.0]) if rng.random() < 0.5 else rng.uniform(0.5, 4.0, 2) * rng.choice([-1.0, 1.0], 2)
+    return rng.uniform(0.5, 4.0, 2) * rng.choice([-1.0, 1.0], 2)
 
 
 def _where(x: Array, taken: Array, other_: Array, below: float = 1.0) -> Array:
