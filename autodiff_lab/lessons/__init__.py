@@ -55,6 +55,7 @@ from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 from autodiff_lab.lessons.threads import Launch, cuda, launch
 from autodiff_lab.lessons.unlocked import Unlocked
 from autodiff_lab.lessons.verdicts import Patient, Patients, check_patients, check_verdict, patients
+from autodiff_lab.lessons.whodunnit import whodunnit
 
 __all__ = [
     "CODES",
@@ -158,4 +159,5 @@ __all__ = [
     "tape_frames",
     "times",
     "traffic",
+    "whodunnit",
 ]

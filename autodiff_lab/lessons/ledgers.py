@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.draw.accounts import Accounts
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, MissingPackage
+from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording import Recording
 from autodiff_lab.teaching import IDEAS, Engine, replay, wrong_engines
 
@@ -19,7 +20,9 @@ MOST = 5
 RIGHT = "a value pays out once, when all its bookings are in"
 
 
-def engines(recording: Recording, wrong: Sequence[str | Engine] = ("OVERWRITE", "EARLY", "CLOSED")) -> EngineComparison:
+def engines(
+    recording: Recording, wrong: Sequence[str | Engine] = ("OVERWRITE", "EARLY", "CLOSED")
+) -> EngineComparison | Picture:
     """Show the right backward pass and wrong ones over the same program, stepped together booking by booking.
 
     Every value has an account. It shows how many of its bookings are in, what it holds, and in which turns it paid out;
@@ -35,8 +38,9 @@ def engines(recording: Recording, wrong: Sequence[str | Engine] = ("OVERWRITE", 
 
     Returns
     -------
-    EngineComparison
-        A widget; ``.step`` is the number of bookings it shows, and ``.to_html(path)`` writes it as a page.
+    EngineComparison or Picture
+        A widget; ``.step`` is the number of bookings it shows, and ``.to_html(path)`` writes it as a page. Where
+        anywidget is not installed, a picture of the ends of all passes, and their audits as text.
 
     Raises
     ------
@@ -61,8 +65,6 @@ def engines(recording: Recording, wrong: Sequence[str | Engine] = ("OVERWRITE", 
     EARLY: dc/dx = 27; paths add to 21; 6 too much
       y paid out early
     """
-    from autodiff_lab.widgets.engines import EngineComparison
-
     if not isinstance(recording, Recording):
         raise InvalidArgumentError(
             f"engines takes a recording, but this is {type(recording).__name__}. Make one with lab.record()."
@@ -73,7 +75,12 @@ def engines(recording: Recording, wrong: Sequence[str | Engine] = ("OVERWRITE", 
         # Of several variants the shortest pass: an op pays all of its inputs in one turn.
         found = min((replay(recording, engine) for engine in variants), key=lambda each: len(each.sweeps[-1].steps))
         passes.append((name, variants[0].idea, found))
-    return EngineComparison(Accounts(passes))
+    accounts = Accounts(passes)
+    try:
+        from autodiff_lab.widgets.engines import EngineComparison
+    except MissingPackage:
+        return Picture(accounts.account(), accounts.svg())
+    return EngineComparison(accounts)
 
 
 def _chosen(wrong: Any) -> list[tuple[str, list[Engine]]]:

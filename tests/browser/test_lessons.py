@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.cells import PREDICTION, cell, type_prediction
 from tests.browser.conftest import OpenNotebook, Screenshot
+from tests.browser.lesson_08 import open_lesson_8
 from tests.browser.lesson_09 import open_lesson_9
 from tests.browser.view import View, notebook_is_done
 from tests.tree import ROOT
@@ -311,6 +312,7 @@ OPEN = {
     "03": open_lesson_3,
     "06": open_lesson_6,
     "07": open_lesson_7,
+    "08": open_lesson_8,
     "09": open_lesson_9,
     "10": open_lesson_10,
     "11": open_lesson_11,

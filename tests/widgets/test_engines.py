@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,31 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import lessons, teaching
-from autodiff_lab.errors import InvalidArgumentError, NotInRecording
-from autodiff_lab.lessons.ledgers import engines
+from autodiff_lab.errors import InvalidArgumentError, MissingPackage, NotInRecording
 from autodiff_lab.widgets.engines import EngineComparison
 
 MULTIPLIED = 3.0, 2.0, 5.0
+
+
+def engines(*given: Any) -> EngineComparison:
+    shown = lessons.engines(*given)
+    assert isinstance(shown, EngineComparison)
+    return shown
+
+
+def test_without_anywidget_it_is_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = engines(diamond())
+
+    def missing(name: str, *rest: Any) -> Any:
+        if name == "autodiff_lab.widgets.engines":
+            raise MissingPackage("no anywidget")
+        return imported(name, *rest)
+
+    imported = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", missing)
+    still = lessons.engines(diamond())
+    assert isinstance(still, lessons.Picture)
+    assert (repr(still), still.svg) == (repr(live), live.picture())
 
 
 def diamond(at: float = 2.0, name: str = "x") -> lab.Recording:
