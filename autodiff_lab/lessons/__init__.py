@@ -49,6 +49,7 @@ from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.shapes import loss_curves, shape_drill, shape_lens
 from autodiff_lab.lessons.simulated import run_simulated
+from autodiff_lab.lessons.stepping import forward_stepper, locked_stepper
 from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.sweeping import check_per_point, check_sweeps, check_swept_gradient
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
@@ -129,8 +130,8 @@ __all__ = [
     "check_total",
     "check_traffic",
     "check_unbroadcast",
-    "check_verdict",
     "check_uncleared",
+    "check_verdict",
     "check_vjp",
     "check_wrong_numbers",
     "cuda",
@@ -138,9 +139,11 @@ __all__ = [
     "derivatives",
     "engines",
     "explain",
+    "forward_stepper",
     "golf",
     "jacobian_map",
     "launch",
+    "locked_stepper",
     "loss_curves",
     "matmul_map",
     "memory_line",

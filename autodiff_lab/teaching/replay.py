@@ -7,7 +7,7 @@ stepped, printed, saved, and audited like any other recording.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -85,16 +85,16 @@ def forward(recording: Recording, seeds: Any = None, target: Any = None) -> Reco
     ----------
     recording : Recording
         A finished one; the program that made it is not needed.
-    seeds : mapping, or number, optional
+    seeds : mapping, number, or list of mappings, optional
         The tangents of inputs by name, id or tensor; inputs that are not named have none. By default the first input
-        has a tangent of ones; a number is the tangent of the only input.
+        has a tangent of ones; a number is the tangent of the only input. A list makes a pass for each mapping.
     target : Tensor, int or str, optional
         The result whose tangent is asked for; by default that of the last backward pass, or the last result.
 
     Returns
     -------
     Recording
-        With one pass, whose steps have the phase ``"tangent"``.
+        With a pass for each mapping, whose steps have the phase ``"tangent"``.
 
     Raises
     ------
@@ -123,9 +123,19 @@ def forward(recording: Recording, seeds: Any = None, target: Any = None) -> Reco
     add: %4 += f32, %4 += f32           # 3 (1 of 2), -0.4161 (2 of 2, total 2.584)
     %4: tangent f32                     # 2.584
     """
-    program = _with_inputs(recording, seeds, target)
-    tangents = _tangents(program, seeds)
+    several = list(seeds) if isinstance(seeds, Sequence) and not isinstance(seeds, (str, bytes)) else [seeds]
+    if not all(isinstance(each, Mapping) for each in several[1:]) or not several:
+        raise InvalidArgumentError("A list of seeds holds a mapping for each pass, such as [{'x': 1.0}, {'y': 1.0}].")
+    together = {name: None for each in several for name in each} if isinstance(several[0], Mapping) else seeds
+    program = _with_inputs(recording, together, target)
     made = _Replay(program)
+    passes = [_forward_pass(program, each, made, at) for at, each in enumerate(several)]
+    return made.finished("tangent", *passes)
+
+
+def _forward_pass(program: Program, seeds: Any, made: _Replay, number: int) -> Sweep:
+    """Return the pass that begins with these tangents."""
+    tangents = _tangents(program, seeds)
     books = Books(program, Engine())
     first = tuple(tangents)
     ids = {key: made.tensor(tangent, key) for key, tangent in tangents.items()}
@@ -136,8 +146,8 @@ def forward(recording: Recording, seeds: Any = None, target: Any = None) -> Reco
             incoming = tuple(ids.get(key) if at in entry.need else None for at, key in enumerate(entry.inputs))
             steps.append(Step(len(steps), entry.application, incoming, tuple(flows)))
     results = tuple(ids.get(key) for key in program.targets)
-    pass_ = Sweep(0, 0, first, tuple(ids[key] for key in first), program.targets, results, tuple(steps), forward=True)
-    return made.finished(pass_, "tangent")
+    came = tuple(ids[key] for key in first)
+    return Sweep(number, 0, first, came, program.targets, results, tuple(steps), forward=True)
 
 
 def _with_inputs(recording: Recording, seeds: Any, target: Any) -> Program:
@@ -292,24 +302,26 @@ class _Replay:
                     self.tensors[result] = replace(self.tensors[result], name=name)
         tape, place = (0, None) if old is None else (old.tape, old.place)
         pass_ = Sweep(0, tape, program.targets, seeds, sources, results, steps, place, carried=carried)
-        return self.finished(pass_, "backward")
+        return self.finished("backward", pass_)
 
-    def finished(self, sweep: Sweep, phase: str) -> Recording:
+    def finished(self, phase: str, *sweeps: Sweep) -> Recording:
         """Return the whole recording."""
         recording, index = self.program.recording, self.index
         tensors = {key: self._record(record) for key, record in self.tensors.items()}
         applications = tuple(
             replace(a, index=index[a.index], cause=index.get(-1 if a.cause is None else a.cause)) for a in self.kept
         )
-        steps = tuple(replace(step, application=index[step.application]) for step in sweep.steps)
-        sweep = replace(sweep, steps=steps)
+        passes = tuple(
+            replace(sweep, steps=tuple(replace(step, application=index[step.application]) for step in sweep.steps))
+            for sweep in sweeps
+        )
         order = [Moment("forward", at) for at in range(len(applications))]
-        order += [Moment(phase, step.application, 0, step.index) for step in steps]
+        order += [Moment(phase, step.application, sweep.index, step.index) for sweep in passes for step in sweep.steps]
         return Recording(
             ops=recording.ops,
             tensors=tensors,
             applications=applications,
-            sweeps=(sweep,),
+            sweeps=passes,
             order=tuple(order),
             notes=tuple(self._notes(tensors)),
             sources=recording.sources,

@@ -115,3 +115,54 @@ def test_the_first_wrong_operation_is_the_one_that_is_named(solved: dict[str, An
     assert (found.code, found.message.startswith("Look at sin.")) == ("NO_CHAIN", True)
     found = lessons.check_dual(dual, sin, lambda u: dual(math.exp(u.value), u.value * u.tangent))
     assert (found.code, found.message.startswith("Look at exp.")) == ("EXP_INPUT", True)
+
+
+def recorded() -> lab.Recording:
+    x, y = lab.Variable(2.0, name="x"), lab.Variable([1.0, 3.0], name="y")
+    with lab.record() as recording, lab.GradientTape() as tape:
+        f = lab.reduce_sum(x * y * y)
+        tape.gradient(f, [x, y])
+    return recording
+
+
+def test_by_default_the_slots_of_the_stepper_are_the_gradient() -> None:
+    made = lessons.forward_stepper(recorded()).recording
+    found = [float(made.tensors[sweep.results[0]].snapshot.array) for sweep in made.sweeps]
+    assert found == pytest.approx([10.0, 4.0, 12.0])
+    assert [moment.sweep for moment in made.order if moment.phase == "tangent"] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_what_is_locked_says_no_tangent_and_opens_when_it_is_solved() -> None:
+    stepper = lessons.forward_stepper(recorded(), [{"x": 1.0}], locked=True)
+    assert stepper.is_locked
+    assert "tangent" not in stepper.account()
+    assert stepper.picture() is None
+    stepper.solved = 10**9
+    assert not stepper.is_locked
+    assert "tangent" in stepper.account()
+    assert (stepper.picture() or "").startswith("<svg")
+    backward = lessons.locked_stepper(recorded())
+    assert "backward" not in backward.account()
+
+
+@pytest.mark.parametrize("bad", [None, "f", 3.0, [], lab.constant(1.0)])
+def test_only_recordings_can_be_stepped_through(bad: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="A recording was expected"):
+        lessons.forward_stepper(bad)
+    with pytest.raises(InvalidArgumentError, match="A recording was expected"):
+        lessons.locked_stepper(bad)
+
+
+@pytest.mark.parametrize("seeds", [[], [{"x": 1.0}] * 25, [1.0, 2.0], [{"x": 1.0}, None], [{"x": 1.0}, {"q": 1.0}]])
+def test_seeds_that_make_no_sweeps_are_refused(seeds: Any) -> None:
+    with pytest.raises((InvalidArgumentError, lab.errors.NotInRecording)):
+        lessons.forward_stepper(recorded(), seeds)
+
+
+def test_a_large_gradient_is_not_swept() -> None:
+    v = lab.Variable(np.ones(25), name="v")
+    with lab.record() as recording, lab.GradientTape():
+        lab.reduce_sum(v * v)
+    with pytest.raises(InvalidArgumentError, match="takes 25 forward sweeps"):
+        lessons.forward_stepper(recording)
+    assert lessons.forward_stepper(recording, {"v": np.ones(25)}).recording.sweeps

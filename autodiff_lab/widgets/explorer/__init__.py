@@ -6,6 +6,7 @@ The whole recording is sent once, as the payload of `draw.scene`; the state is t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ class Explorer(LabWidget):
     layout_seconds : float
         CPU seconds that Graphviz may take to place all small scopes together, and for each large one.  What takes
         longer is placed in layers.
+    ask : bool, optional
+        Whether a step of a pass is shown only once the numbers that it computes have been typed. Steps whose results
+        are arrays are shown without.
 
     color : mapping or callable, optional
         A number for each value, by which the nodes are coloured at first: a dict from tensors, variables or names to
@@ -50,6 +54,10 @@ class Explorer(LabWidget):
     view : str
         Path of the scope that is open, ``""`` for the whole program.  Of a training loop with few iterations, one is
         open at first.
+    ask : bool
+        As given.
+    solved : int
+        The last step whose numbers have been typed.
 
     Raises
     ------
@@ -78,6 +86,8 @@ class Explorer(LabWidget):
     scene = traitlets.Dict(read_only=True).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     view = traitlets.Unicode("").tag(sync=True)
+    ask = traitlets.Bool(False).tag(sync=True)
+    solved = traitlets.Int(0).tag(sync=True)
 
     def __init__(
         self,
@@ -94,7 +104,12 @@ class Explorer(LabWidget):
         first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
         super().__init__(**({"step": step} | first | traits))
 
-    @traitlets.validate("step")
+    @property
+    def is_locked(self) -> bool:
+        """Whether there are steps that have not been opened."""
+        return self.ask and self.solved < len(self.scene["steps"])
+
+    @traitlets.validate("step", "solved")
     def _within_the_steps(self, proposal: Any) -> int:
         return max(0, min(int(proposal["value"]), len(self.scene.get("steps", ()))))
 
@@ -107,11 +122,17 @@ class Explorer(LabWidget):
         return path
 
     def account(self) -> str:
-        """Return the recording as text; for a long one, just a summary."""
+        """Return the recording as text; a long one is summed up, and of a locked one only the program is shown."""
+        if self.is_locked:
+            order = tuple(moment for moment in self.recording.order if moment.phase == "forward")
+            ops = replace(self.recording.so_far(), sweeps=(), order=order)
+            return f"{ops.to_text(lines=False)}\nEvery further step is a question: type the number that comes next."
         return self.recording.to_text() if len(self.recording.order) <= _BRIEF else repr(self.recording)
 
     def picture(self) -> str | None:
-        """Return the recording as an SVG, or None if it is too large for a static picture."""
+        """Return the recording as an SVG, or None if it is too large for a static picture, or locked."""
+        if self.is_locked:
+            return None
         try:
             return self.recording.to_svg() if len(self.recording.order) <= _PICTURED else None
         except LayoutFailed:

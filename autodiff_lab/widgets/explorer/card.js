@@ -203,8 +203,8 @@ function passage(now, flow, name, local, names) {
   );
 }
 
-/** @param {string} sign @param {Node} above @param {(Node | string)[]} below */
-function factor(sign, above, ...below) {
+/** A number or a field, with its sign before it and its name below. @param {string} sign @param {Node} above @param {(Node | string)[]} below */
+export function factor(sign, above, ...below) {
   return element("span", { class: "factor" }, element("span", { class: "sign" }, sign), above, element("small", {}, ...below));
 }
 

@@ -106,7 +106,7 @@ export function paintEdge(scene, state, picture) {
   picture.shown = shown;
   setAttribute(picture.group, "data-time", time);
   setAttribute(picture.group, "data-phase", state.phase);
-  if (passed.length && !picture.back) drawBack(picture);
+  if (passed.length && !picture.back) drawBack(picture, Boolean(state.now?.tangent));
   if (picture.back) setAttribute(picture.back, "data-passed", passed.length ? "yes" : "no");
   if (value && !picture.label) drawLabel(picture);
   if (!picture.label) return;
@@ -137,14 +137,15 @@ function wasRead(scene, state, box) {
     || [box.application, ...box.members].some((member) => (scene.applications.get(member)?.born ?? Infinity) <= state.step);
 }
 
-/** @param {EdgePicture} picture */
-function drawBack(picture) {
+/** A tangent goes with the edge. @param {EdgePicture} picture @param {boolean} tangent */
+function drawBack(picture, tangent) {
   const [first, second] = picture.points;
   const last = picture.points[picture.points.length - 1] ?? first;
   const steep = first && Math.abs(last[1] - first[1]) > 2 * Math.abs(last[0] - first[0]);
   const back = drawing("g", { class: "back", transform: steep ? `translate(${BESIDE} 0)` : `translate(0 ${BESIDE})` });
   back.append(drawing("path", { class: "line", d: picture.edge.path }));
-  if (second) back.append(drawing("path", { class: "tip", d: arrowHead(second, first) }));
+  const [from, to] = tangent ? picture.points.slice(-2) : [second, first];
+  if (second) back.append(drawing("path", { class: "tip", d: arrowHead(from, to) }));
   picture.back = back;
   picture.group.append(back);
 }

@@ -45,9 +45,10 @@ export function fold(scene, step) {
  * @param {Map<string, Value>} passed
  */
 function begin(scene, sweep, adjoints, passed) {
+  const { targets, seeds, carried, tangent } = scene.sweeps[sweep];
+  if (tangent) adjoints.clear();
   for (const tensor of reach(scene, sweep)) adjoints.delete(tensor);
   passed.clear();
-  const { targets, seeds, carried } = scene.sweeps[sweep];
   for (const { tensor, value } of carried) {
     adjoints.set(tensor, { total: value, arrived: 0, expected: 0, shares: [value], seeded: true });
   }
@@ -71,6 +72,9 @@ function deliver(flow, application, adjoints, passed) {
   });
   passed.set(`${application}:${flow.position}`, flow.outgoing);
 }
+
+/** The tangent of what does not move. @type {Value} */
+const STILL = { short: "0", full: "0", small: "0", dtype: "", shape: "", mark: "zero" };
 
 /** @type {WeakMap<Scene, Set<number>[]>} for every sweep, and at last for all of them together */
 const REACHES = new WeakMap();
@@ -105,6 +109,8 @@ export function reach(scene, sweep) {
 export function gradientOf(scene, state, tensor) {
   const adjoint = state.adjoints.get(tensor.number);
   if (adjoint) return { state: "known", value: adjoint.total, arrived: adjoint.arrived, expected: adjoint.expected };
+  const tangent = scene.sweeps[state.sweep]?.tangent;
+  if (tangent && !reach(scene, state.sweep).has(tensor.number)) return { state: "known", value: STILL, arrived: 0, expected: 0 };
   if (reach(scene, scene.sweeps.length).has(tensor.number)) return { state: "pending", value: null, arrived: 0, expected: 0 };
   if (!scene.sweeps.length || !tensor.tracked) return { state: "none", value: null, arrived: 0, expected: 0 };
   const born = scene.applications.get(tensor.application)?.born ?? 0;

@@ -6,6 +6,7 @@ import { Changes } from "../running/changes.js";
 import {} from "../running/families.js";
 import { Program } from "../running/program.js";
 import { Tuner } from "../running/tuner.js";
+import { Asker } from "./asking.js";
 import { paintCard, paintTensor } from "./card.js";
 import { element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
@@ -13,6 +14,7 @@ import { GraphPanel } from "./graph.js";
 import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
 import { decode, isInside, stepsIn, turnOf } from "./scene.js";
+import { makeSlots } from "./slots.js";
 import { TraceTable } from "./table.js";
 import { beside } from "./trace.js";
 import { Tracer } from "./tracer.js";
@@ -21,7 +23,7 @@ import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
 /** @import { State } from "./fold.js" */
-/** @typedef {{ scene: any, step: number, view: string, wants_focus: boolean }} Traits */
+/** @typedef {{ scene: any, step: number, view: string, ask: boolean, solved: number, wants_focus: boolean }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
 
 /** One view of the model on the page. */
@@ -38,6 +40,8 @@ class ExplorerView {
       focus: () => this.focus(), step: () => this.step(), go, open: (path) => this.open(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
     });
     this.card = element("section", { class: "card", "aria-label": "Step" });
+    this.asker = new Asker(this.scene, model, this.card, { stop: () => this.transport.stop(), back: () => this.graph.element.focus({ preventScroll: true }) });
+    this.slots = makeSlots(this.scene, go, signal);
     const { running } = model.get("scene");
     this.changes = new Changes(this.scene, running, running && !running.off ? new Program(running) : null);
     this.tuner = new Tuner(this.changes, this.graph, {
@@ -58,7 +62,7 @@ class ExplorerView {
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
-      this.header.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
+      this.header.element, this.slots.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
       element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
       this.transport.element, this.tuner.element, this.help, this.table.element,
     );
@@ -86,23 +90,32 @@ class ExplorerView {
     const paint = () => this.paint();
     const open = () => this.openView();
     model.on("change:step", paint);
+    model.on("change:solved", paint);
+    model.on("change:ask", paint);
     model.on("change:view", open);
     signal.addEventListener("abort", () => {
       model.off("change:step", paint);
+      model.off("change:solved", paint);
+      model.off("change:ask", paint);
       model.off("change:view", open);
       this.root.remove();
     });
   }
 
   step() {
-    return clamp(Math.trunc(Number(this.model.get("step")) || 0), 0, this.scene.last);
+    return clamp(Math.trunc(Number(this.model.get("step")) || 0), 0, this.asker.limit());
   }
 
   /** @param {number} step */
   go(step) {
-    const next = clamp(step, 0, this.scene.last);
+    const limit = this.asker.limit();
+    const next = clamp(step, 0, limit);
+    this.asker.asks = step > limit && limit < this.scene.last;
     this.tracer.tell(-1);
-    if (next === this.step()) return;
+    if (next === this.step()) {
+      if (this.asker.asks) this.paint();
+      return;
+    }
     this.model.set("step", next);
     this.model.save_changes();
   }
@@ -140,21 +153,23 @@ class ExplorerView {
     const spoken = liveLine(this.scene, this.state);
     this.goAlong(this.state);
     this.paintGraph(this.state);
-    this.paintCard(this.state);
+    const asked = this.paintCard(this.state);
+    this.slots.paint(this.state);
     this.table.paint(this.state);
     this.header.paint(this.state);
     this.transport.paint(this.state, spoken);
     this.tuner.paint();
-    if (!quiet) setText(this.live, spoken);
+    if (!quiet) setText(this.live, asked || spoken);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
   }
 
-  /** @param {State} state */
+  /** The card of a tensor that was asked for, of the step, or the question of the next one, whose words are returned. @param {State} state */
   paintCard(state) {
     const tensor = this.scene.tensors.get(this.tracer.told);
     if (tensor) paintTensor(this.card, this.scene, state, tensor);
     else paintCard(this.card, this.scene, state);
+    return tensor ? "" : this.asker.paint(state);
   }
 
   /** In a loop one turn is open, and the picture goes along to the turn of the current step. @param {State} state */
@@ -330,6 +345,7 @@ class ExplorerView {
     return [
       { keys: ["ArrowRight"], shown: "→", does: "next step", act: by(1) },
       { keys: ["ArrowLeft"], shown: "←", does: "previous step", act: by(-1) },
+      ...(this.model.get("ask") ? [{ keys: ["F3"], shown: "F3", does: "fill in the numbers that are asked", act: () => this.asker.tell() }] : []),
       { keys: ["Home"], shown: "Home", does: "before the first step", act: () => this.go(0) },
       { keys: ["End"], shown: "End", does: "last step", act: () => this.go(this.scene.last) },
       { keys: [" "], shown: "Space", does: "play, pause", act: () => this.transport.toggle() },

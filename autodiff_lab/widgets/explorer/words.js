@@ -77,7 +77,7 @@ function valueWords(tensor) {
 
 /** @param {Scene} scene @param {Step} now */
 function backwardWords(scene, now) {
-  const incoming = now.incoming.map((value) => value?.short ?? "nothing").join(", ");
+  const incoming = now.incoming.map((value) => value?.short ?? (now.tangent ? "0" : "nothing")).join(", ");
   const what = now.tangent ? "tangents" : "incoming";
   const shares = now.flows.map((flow) => {
     const name = scene.tensors.get(flow.input)?.name ?? "";

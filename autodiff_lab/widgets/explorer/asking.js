@@ -1,0 +1,135 @@
+// The lock: a step of a pass is shown once the numbers that it computes have been typed.  In forward mode a step makes
+// one tangent, in a backward pass it delivers to each input.
+
+import { factor, numeral } from "./card.js";
+import { element, formula, setText } from "./dom.js";
+import { bracketed, namesOf } from "./words.js";
+
+/** @import { Scene, Step, Value, Flow } from "./scene.js" */
+/** @import { State } from "./fold.js" */
+/** @typedef {{ flow: Flow, name: string, value: number, shown: string }} Blank */
+
+/**
+ * The numbers that a step computes; none of arrays, and none if one is not finite.
+ * @param {Scene} scene
+ * @param {number} step
+ * @returns {Blank[]}
+ */
+export function blanksOf(scene, step) {
+  const visit = scene.steps[step - 1];
+  if (!visit || visit.sweep < 0) return [];
+  const last = new Map(visit.flows.map((flow) => [visit.tangent ? flow.input : flow.position, flow]));
+  const blanks = [...last.values()].map((flow) => {
+    const value = visit.tangent ? flow.total : flow.outgoing;
+    return { flow, name: scene.tensors.get(flow.input)?.name ?? "", value: numberIn(value), shown: value.short };
+  });
+  return blanks.every(({ value }) => Number.isFinite(value)) ? blanks : [];
+}
+
+/** @param {Value} value */
+function numberIn(value) {
+  return value.shape ? NaN : Number.parseFloat(value.full.replace(/−/g, "-"));
+}
+
+/** Whether what was typed is a number, up to one part in a hundred. @param {string} text @param {number} value */
+export function agrees(text, value) {
+  const typed = Number(text.trim().replace(/−/g, "-").replace(",", "."));
+  return text.trim() !== "" && Math.abs(typed - value) <= Math.max(0.01 * Math.abs(value), 1e-6);
+}
+
+/** Asks for the next step in place of the card, if the model says so. */
+export class Asker {
+  /**
+   * @param {Scene} scene
+   * @param {{ get: (name: any) => any, set: (name: any, value: any) => void, save_changes: () => void }} model
+   * @param {HTMLElement} card
+   * @param {{ stop: () => void, back: () => void }} acts `stop` playing, and give the focus `back`
+   */
+  constructor(scene, model, card, acts) {
+    this.scene = scene;
+    this.model = model;
+    this.card = card;
+    this.acts = acts;
+    this.asks = false;
+  }
+
+  /** The last step that may be shown. */
+  limit() {
+    const { last } = this.scene;
+    if (!this.model.get("ask")) return last;
+    let step = Number(this.model.get("solved")) || 0;
+    while (step < last && !blanksOf(this.scene, step + 1).length) step += 1;
+    return step;
+  }
+
+  /** Show the question, if one is asked, and return its sentence. @param {State} state */
+  paint(state) {
+    if (!this.asks || state.step !== this.limit() || state.step === this.scene.last) return "";
+    this.acts.stop();
+    const step = state.step + 1;
+    const now = this.scene.steps[step - 1];
+    const application = this.scene.applications.get(now.application);
+    const blanks = blanksOf(this.scene, step);
+    const words = (/** @type {string} */ name) => (now.tangent ? `the tangent of ${name}` : `what goes to ${name}`);
+    const fields = blanks.map(({ name }) => element("input", {
+      type: "text", inputmode: "decimal", size: 8, autocomplete: "off", "aria-label": words(name),
+    }));
+    const said = element("p", { class: "sentence", role: "status" });
+    const check = element("button", { type: "submit" }, "Check");
+    const tell = element("button", { type: "button" }, "Show ", element("kbd", {}, "F3"));
+    const form = element("form", { class: "asks" }, ...this.rows(now, blanks, fields), said, element("p", {}, check, tell));
+    const judge = () => {
+      const wrong = blanks.findIndex(({ value }, at) => !agrees(fields[at].value, value));
+      if (wrong < 0) return this.open(step);
+      fields[wrong].select();
+      fields[wrong].focus();
+      return setText(said, `Not yet: ${words(blanks[wrong].name)} is another number.`);
+    };
+    form.addEventListener("submit", (event) => { event.preventDefault(); judge(); });
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || !(event.target instanceof HTMLInputElement)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      judge();
+    });
+    tell.addEventListener("click", () => this.tell());
+    const heading = element("h3", {}, element("span", { class: "op" }, application?.op.name ?? ""), element("span", { class: "symbol" }, application?.op.symbol ?? ""));
+    this.card.replaceChildren(element("p", { class: "counter", "data-phase": "backward" }, `Step ${step} of ${this.scene.last} · your turn`), heading, form);
+    fields[0].focus({ preventScroll: true });
+    return `Step ${step}, ${application?.op.name ?? ""}: type ${blanks.map(({ name }) => words(name)).join(" and ")}.`;
+  }
+
+  /** What is multiplied, without the results. @param {Step} now @param {Blank[]} blanks @param {HTMLInputElement[]} fields */
+  rows(now, blanks, fields) {
+    const application = this.scene.applications.get(now.application);
+    const names = namesOf(this.scene, application?.inputs ?? []);
+    return now.flows.map((flow, at) => {
+      const incoming = (now.tangent ? now.incoming[flow.position] : now.incoming.find((value) => value !== null)) ?? null;
+      const local = application?.op.locals[flow.position] ?? "";
+      const rule = element("span", { class: "number local" }, local ? formula(local, bracketed(names)) : "local");
+      const blank = blanks.findIndex((one) => one.flow === flow);
+      const more = now.tangent && blank < 0;
+      return element(
+        "div", { class: "product" },
+        factor(now.tangent && at ? "+" : "", numeral(incoming, "backward", "incoming"), now.tangent ? `tangent of ${names[flow.position]}` : "incoming"),
+        factor("×", rule, "local"),
+        ...(more ? [] : [factor("=", fields[blank], now.tangent ? "tangent of " : "to ", element("strong", {}, blanks[blank].name))]),
+      );
+    });
+  }
+
+  /** Show the numbers that are asked, which shows the step. */
+  tell() {
+    const limit = this.limit();
+    if (this.model.get("ask") && limit < this.scene.last) this.open(limit + 1);
+  }
+
+  /** @param {number} step */
+  open(step) {
+    this.asks = false;
+    this.model.set("solved", step);
+    this.model.set("step", step);
+    this.model.save_changes();
+    this.acts.back();
+  }
+}
