@@ -1,8 +1,9 @@
 """Pictures of the site: one for each theme, and recordings that can be stepped through in the page.
 
-``<picture>`` elements become two images of which the theme shows one. The comment ``<!-- shows: recording -->`` after
-an example becomes a frame with what `recording.to_html` writes, where ``recording`` is a name that the examples of the
-document have made; a program of its own runs them.
+``<picture>`` elements become two images of which the theme shows one, and two more for readers who ask for less motion
+where the first ones move; ``static/site.css`` chooses, and a picture that is not shown is not loaded. The comment
+``<!-- shows: recording -->`` after an example becomes a frame with what `recording.to_html` writes, where ``recording``
+is a name that the examples of the document have made; a program of its own runs them.
 """
 
 import os
@@ -20,15 +21,15 @@ HEIGHT = 640
 PICTURE = re.compile(r"<picture>(?P<inside>.*?)</picture>", re.DOTALL)
 DARK = re.compile(r'<source media="\(prefers-color-scheme: dark\)" srcset="(?P<file>[^"]+)">')
 LIGHT = re.compile(r'<img src="(?P<file>[^"]+)"\s+alt="(?P<alt>[^"]+)"', re.DOTALL)
-THEMES = """
-```{{image}} {light}
-:class: only-light
+STILL = re.compile(
+    r'<source media="\(prefers-reduced-motion: reduce\)(?P<dark> and \(prefers-color-scheme: dark\))?" '
+    r'srcset="(?P<file>[^"]+)">'
+)
+IMAGE = """
+```{{image}} {file}
+:class: {classes}
 :alt: {alt}
-```
-
-```{{image}} {dark}
-:class: only-dark
-:alt: {alt}
+:loading: lazy
 ```
 """
 
@@ -90,7 +91,13 @@ def _themes(found: re.Match[str]) -> str:
     dark, light = DARK.search(found["inside"]), LIGHT.search(found["inside"])
     if dark is None or light is None:
         return found.group()
-    return THEMES.format(light=light["file"], dark=dark["file"], alt=" ".join(light["alt"].split()))
+    still = {bool(each["dark"]): each["file"] for each in STILL.finditer(found["inside"])}
+    moving = " moving" if still else ""
+    files = [(light["file"], "only-light" + moving), (dark["file"], "only-dark" + moving)]
+    if still:
+        files += [(still[False], "only-light still"), (still.get(True, still[False]), "only-dark still")]
+    alt = " ".join(light["alt"].split())
+    return "".join(IMAGE.format(file=file, classes=classes, alt=alt) for file, classes in files)
 
 
 def copy(source: Path, target: Path) -> None:

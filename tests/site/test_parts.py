@@ -1,6 +1,7 @@
 """The parts of the documentation site, each by itself; `make docs` builds the whole."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,23 @@ def test_both_pictures_of_an_element_are_shown_by_theme() -> None:
     readme = (DOCS / "performance.md").read_text(encoding="utf-8")
     text = pictures.with_pictures(readme, DOCS / "performance.md", DOCS)
     assert text.count(":class: only-light") == text.count(":class: only-dark") == readme.count("<picture>") > 0
+
+
+def test_a_moving_picture_has_a_still_one_for_readers_who_ask_for_less_motion() -> None:
+    for document in sorted(DOCS.glob("**/*.md")):
+        written = document.read_text(encoding="utf-8")
+        text = pictures.with_pictures(written, document, DOCS)
+        moving, still = (
+            len(re.findall(rf"^:class: only-\w+ {kind}$", text, re.MULTILINE)) for kind in ("moving", "still")
+        )
+        assert moving == still == 2 * written.count('(prefers-reduced-motion: reduce)" srcset')
+        assert moving or "images/stepping-" not in written
+    start = pictures.with_pictures((DOCS / "index.md").read_text(encoding="utf-8"), DOCS / "index.md", DOCS)
+    for theme in ("light", "dark"):
+        assert f"images/stepping-{theme}.png\n:class: only-{theme} moving\n" in start
+        assert f"images/explorer-{theme}.png\n:class: only-{theme} still\n" in start
+    style = (DOCS / "static" / "site.css").read_text(encoding="utf-8")
+    assert "(prefers-reduced-motion: reduce) { img.moving { display: none !important; } }" in style
 
 
 def test_what_a_document_shows_is_written_as_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
