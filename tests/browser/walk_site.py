@@ -83,7 +83,7 @@ def found(view: View) -> str:
     view.page.locator("input[name=q]").first.fill("cotangent")
     view.page.keyboard.press("Enter")
     links = view.page.locator("#search-results li a")
-    links.first.wait_for()
+    view.page.get_by_text("Search finished").wait_for()  # results are shown one after the other
     return " ".join(links.evaluate_all("all => all.map(link => link.href)"))
 
 
