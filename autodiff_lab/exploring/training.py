@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from autodiff_lab.draw.training import Parameter, Sample, Units, account, picture
+from autodiff_lab.draw.training import Sample, account, picture
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
-from autodiff_lab.events import OpApplied, SweepEnded, SweepStarted, TensorMet, VariableAssigned
 from autodiff_lab.events.listener import observing
+from autodiff_lab.exploring.observing import ObservedStep, trainable
 from autodiff_lab.recording.recorder import Recorder, names_around
 from autodiff_lab.training.callbacks import Callback, Logs
 
@@ -35,85 +35,8 @@ FREE = 0.05
 """Seconds that observing may take in any case, so that a training of a few steps is seen as well."""
 EVERY_SECOND = 0.25
 """Seconds between two updates of the widget."""
-RECTIFIERS = frozenset({"relu", "relu6", "crelu"})
-BUDGET = 64 * 1024 * 1024
-"""Bytes of values that the recording of one step holds."""
 KEPT = 4
 """Steps whose recordings are kept: the latest ones, and the first that went wrong."""
-
-
-class _Step:
-    """The observer of one step."""
-
-    def __init__(self, variables: dict[int, Variable]) -> None:
-        self.recorder = Recorder(budget=BUDGET)
-        self.variables = variables
-        self.before = {key: _norm(variable.numpy()) for key, variable in variables.items()}
-        self.reads: dict[int, int] = {}
-        self.values: dict[int, Any] = {}
-        self.sources: dict[int, tuple[int, ...]] = {}
-        self.gradients: dict[int, float] = {}
-        self.changes: dict[int, float] = {}
-        self.held: dict[int, Any] = {}
-        self.units: list[Units] = []
-
-    def __call__(self, event: Any) -> None:
-        self.recorder(event)
-        kind = event.__class__
-        if kind is OpApplied:
-            self.values.update(zip(event.outputs, event.values, strict=True))
-            if event.cause is None and event.op in RECTIFIERS and event.values[0].ndim > 1:
-                self.units.append(_units_of(event))
-        elif kind is TensorMet:
-            self.values[event.tensor] = event.value
-            if event.variable in self.variables:
-                self.reads[event.tensor] = event.variable
-                self.held[event.variable] = event.value
-        elif kind is SweepStarted:
-            self.sources[event.sweep] = event.sources
-        elif kind is SweepEnded:
-            self._end(event)
-        elif kind is VariableAssigned and event.variable in self.held:
-            self._assign(event)
-
-    def _end(self, event: SweepEnded) -> None:
-        for source, result in zip(self.sources.pop(event.sweep, ()), event.results, strict=False):
-            variable = self.reads.get(source)
-            value = self.values.get(result) if result is not None else None
-            if variable is not None and value is not None:
-                self.gradients[variable] = _norm(value)
-
-    def _assign(self, event: VariableAssigned) -> None:
-        old, new = self.held[event.variable], event.value
-        self.held[event.variable] = new
-        before = self.before[event.variable]
-        if np.shape(old) == np.shape(new) and before:
-            self.changes[event.variable] = _norm(np.asarray(new) - np.asarray(old)) / before
-
-    def sample(self, step: int, loss: float) -> Sample:
-        """Return what was measured; a variable that no sweep asked for has no gradient to report."""
-        rows = [
-            Parameter(
-                variable.name.removesuffix(":0"), self.before[key], self.gradients.get(key), self.changes.get(key)
-            )
-            for key, variable in self.variables.items()
-            if self.reads
-        ]
-        return Sample(step, loss, tuple(rows), tuple(self.units))
-
-
-def _units_of(event: OpApplied) -> Units:
-    """Count the units, those of the last axis, that are 0 for every example."""
-    value = np.asarray(event.values[0])
-    dead = np.all(value == 0, axis=tuple(range(value.ndim - 1)))
-    return Units(f"{event.scope or 'program'}: {event.op}", int(dead.size), int(dead.sum()))
-
-
-def _norm(value: Any) -> float:
-    """Return the Euclidean norm of anything that a variable may hold."""
-    array = np.asarray(getattr(value, "values", value))
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.linalg.norm(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64).ravel()))
 
 
 class TrainingWatch(Callback):
@@ -136,7 +59,7 @@ class TrainingWatch(Callback):
         self.samples: list[Sample] = []
         self._recorders: dict[int, Recorder] = {}
         self._first_wrong: int | None = None
-        self._step: _Step | None = None
+        self._step: ObservedStep | None = None
         self._block: AbstractContextManager[Any] | None = None
         self._next = 1
         self._plain: list[float] = []
@@ -249,11 +172,11 @@ class TrainingWatch(Callback):
         elapsed = time.perf_counter() - self._started
         if self._extra + self._dearest > max(FREE, MOST_TIME * (elapsed - self._extra)):
             return
-        self._step = _Step(self._variables)
+        self._step = ObservedStep(self._variables)
         self._block = observing(self._step)
         self._block.__enter__()
 
-    def _measure(self, observed: _Step, number: int, loss: float, seconds: float) -> None:
+    def _measure(self, observed: ObservedStep, number: int, loss: float, seconds: float) -> None:
         """Keep what was observed, and decide when to look again."""
         began = time.perf_counter()
         sample = observed.sample(number, loss)
@@ -365,19 +288,7 @@ def watch_training(model: Any = None, *, every: int = 10, steps: int | None = No
     >>> watch.recording()
     <Recording 'step ...>
     """
-    variables: Iterable[Any] = () if model is None else getattr(model, "trainable_variables", model)
-    if isinstance(variables, Variable):
-        variables = (variables,)
-    try:
-        given = list(variables)
-    except TypeError:
-        given = [model]
-    found = [each for each in given if isinstance(each, Variable)]
-    if model is not None and (not found or len(found) < len(given)):
-        raise InvalidArgumentError(
-            "watch_training: expected a model, a layer or variables that can be trained, got "
-            f"{type(model).__name__}{' without any' if not given else ''}. Build the model before, by calling it once."
-        )
+    found = trainable(model, "watch_training")
     if isinstance(every, bool) or not isinstance(every, int) or every < 1:
         raise InvalidArgumentError(f"watch_training: every must be a positive integer, got {every!r}.")
     return TrainingWatch(found, every, steps, title)

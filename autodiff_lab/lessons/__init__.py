@@ -25,6 +25,15 @@ from autodiff_lab.lessons.differences import (
     check_one_sided,
     check_second_difference,
 )
+from autodiff_lab.lessons.downhill import (
+    check_bound,
+    check_distance,
+    check_largest_step,
+    check_shower,
+    check_stroke,
+    check_two_strokes,
+    check_under_par,
+)
 from autodiff_lab.lessons.duals import check_dual
 from autodiff_lab.lessons.emitting import check_emitted
 from autodiff_lab.lessons.exercises import EXERCISES, check
@@ -32,6 +41,7 @@ from autodiff_lab.lessons.explaining import Explained, explain
 from autodiff_lab.lessons.golf import deal_valley, golf
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
+from autodiff_lab.lessons.health import Health, health
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.ledgers import engines
 from autodiff_lab.lessons.loops import check_loops
@@ -47,6 +57,7 @@ from autodiff_lab.lessons.ranking import Method, Methods, check_order, methods
 from autodiff_lab.lessons.rates import check_average_rate, check_interval, check_meeting, check_rate_from_table
 from autodiff_lab.lessons.repairs import check_repair
 from autodiff_lab.lessons.result import CheckResult
+from autodiff_lab.lessons.reviving import Trained, check_revive, digits, train_digits
 from autodiff_lab.lessons.shapes import loss_curves, shape_drill, shape_lens
 from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.stepping import forward_stepper, locked_stepper
@@ -59,6 +70,19 @@ from autodiff_lab.lessons.verdicts import Patient, Patients, check_patients, che
 from autodiff_lab.lessons.whodunnit import whodunnit
 
 __all__ = [
+    "health",
+    "Health",
+    "check_stroke",
+    "train_digits",
+    "digits",
+    "check_revive",
+    "Trained",
+    "check_under_par",
+    "check_two_strokes",
+    "check_shower",
+    "check_largest_step",
+    "check_distance",
+    "check_bound",
     "CODES",
     "EXERCISES",
     "BackwardPuzzle",

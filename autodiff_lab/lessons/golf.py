@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.draw.golf import Green
-from autodiff_lab.errors import ConversionError, InvalidArgumentError, NotCallable
+from autodiff_lab.errors import ConversionError, InvalidArgumentError, MissingPackage, NotCallable
+from autodiff_lab.exploring.curves import own_name
 from autodiff_lab.exploring.surfaces import value_at
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def golf(
     start : pair of float
         Where the ball lies at first.
     name : str, optional
-        What is shown of f.
+        What is shown of f; by default the name of the function, or f.
 
     Returns
     -------
@@ -60,6 +61,8 @@ def golf(
         If f is not a function.
     InvalidArgumentError
         If f is not a quadratic with one lowest point, or the start is not a pair of finite numbers.
+    MissingPackage
+        Where anywidget is not installed.
 
     Examples
     --------
@@ -73,8 +76,6 @@ def golf(
       stroke 2: 0.1 to (0, 0), f = 0
     In the hole after 2 strokes, 1 under par.
     """
-    from autodiff_lab.widgets.golf import Golf
-
     if f is not None and not callable(f):
         raise NotCallable(f"f: expected a function, got {type(f).__name__}. Try lambda p: p[0] ** 2 + 5 * p[1] ** 2.")
     try:
@@ -84,7 +85,7 @@ def golf(
     if tee.shape != (2,) or not np.isfinite(tee).all():
         raise InvalidArgumentError(f"start: expected two finite numbers, got {start!r}. Try (10, 1).")
     hessian, hole = Context().run(_quadratic, f or valley)
-    return Golf(Green(hessian, hole, tee, name or ("½(x² + 10y²)" if f is None else "f")))
+    return _opened(Green(hessian, hole, tee, name or ("½(x² + 10y²)" if f is None else own_name(f))))
 
 
 def deal_valley(seed: int | None = None) -> Golf:
@@ -101,8 +102,6 @@ def deal_valley(seed: int | None = None) -> Golf:
     >>> print(lessons.deal_valley(seed=1).account())
     Golf on a tilted valley from (-10, -7), par 3
     """
-    from autodiff_lab.widgets.golf import Golf
-
     rng = np.random.default_rng(seed)
     low, high = sorted(rng.choice(_CURVATURES, 2, replace=False).tolist())
     turn = np.radians(float(rng.choice([20, 35, 55, 70, 110, 125, 145, 160])))
@@ -111,7 +110,30 @@ def deal_valley(seed: int | None = None) -> Golf:
     while True:
         tee = rng.integers(-10, 11, 2).astype(float)
         if min(abs(along.T @ tee)) > 1.5:
-            return Golf(Green(hessian, np.zeros(2), tee, "a tilted valley", hidden=True))
+            return _opened(Green(hessian, np.zeros(2), tee, "a tilted valley", hidden=True))
+
+
+def is_game(given: Any) -> TypeGuard[Golf]:
+    """Return whether this is a game that `golf` or `deal_valley` opened.
+
+    Examples
+    --------
+    >>> is_game(golf()), is_game([1.0, 0.1])
+    (True, False)
+    """
+    try:
+        from autodiff_lab.widgets.golf import Golf
+    except ImportError:  # without it no game can be opened
+        return False
+    return isinstance(given, Golf)
+
+
+def _opened(green: Green) -> Golf:
+    try:
+        from autodiff_lab.widgets.golf import Golf
+    except ImportError as error:
+        raise MissingPackage.of("The game", "anywidget", "lab") from error
+    return Golf(green)
 
 
 def _quadratic(f: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:

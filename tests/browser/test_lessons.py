@@ -9,6 +9,7 @@ from tests.browser.cells import PREDICTION, cell, type_prediction
 from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.lesson_08 import open_lesson_8
 from tests.browser.lesson_09 import open_lesson_9
+from tests.browser.lesson_12 import open_lesson_12
 from tests.browser.view import View, notebook_is_done
 from tests.tree import ROOT
 
@@ -316,6 +317,7 @@ OPEN = {
     "09": open_lesson_9,
     "10": open_lesson_10,
     "11": open_lesson_11,
+    "12": open_lesson_12,
     "13": open_lesson_13,
     "14": open_lesson_14,
     "15": open_lesson_15,

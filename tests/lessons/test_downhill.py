@@ -100,3 +100,75 @@ def test_the_page_of_a_game_needs_no_kernel(tmp_path: Path) -> None:
     assert len(text.encode()) < 160_000
     assert "<b>hill" not in text
     assert "stroke 1: 0.1 to (9, 0), f = 40.5" in text
+
+
+def deep(activation: str) -> lessons.Health:
+    images, labels, _, _ = lessons.digits()
+    lab.random.set_seed(0)
+    layers = [lab.layers.Dense(32, activation=activation) for _ in range(10)]
+    return lessons.health(lab.keras.Sequential([*layers, lab.layers.Dense(10)]), (images[:256], labels[:256]))
+
+
+def test_ten_sigmoids_let_a_millionth_through_and_tanh_most_of_it() -> None:
+    sigmoids, tanhs = (list(deep(name).gradients.values()) for name in ("sigmoid", "tanh"))
+    assert len(sigmoids) == 11
+    assert 3e5 < sigmoids[-1] / sigmoids[0] < 3e6
+    assert sorted(sigmoids) == sigmoids
+    assert 0.5 < tanhs[-1] / tanhs[0] < 2
+
+
+def test_health_is_that_of_a_tape_and_names_what_is_dead() -> None:
+    images, labels, _, _ = lessons.digits()
+    hidden = lab.layers.Dense(32, activation="relu", bias_initializer=lab.initializers.Constant(-50.0))
+    model = lab.keras.Sequential([hidden, lab.layers.Dense(10)])
+    found = lessons.health(model, (images[:64], labels[:64]))
+    with lab.GradientTape() as tape:
+        logits = model(lab.constant(images[:64]))
+        loss = lab.reduce_mean(lab.nn.sparse_softmax_cross_entropy_with_logits(labels=labels[:64], logits=logits))
+    norms = [float(lab.norm(gradient)) for gradient in tape.gradient(loss, model.trainable_variables)[::2]]
+    assert list(found.gradients.values()) == pytest.approx(norms)
+    assert norms[0] == 0
+    assert "32 of 32 units dead" in found.account()
+    assert "all 32 units are 0 for every example" in found.account()
+    assert found.picture().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("model", "batch", "words"),
+    [
+        (3, ([[1.0]], [0]), "expected a model, got int"),
+        (lambda x: x, ([[1.0]], [0]), "expected a model, a layer or variables"),
+        (lab.layers.Dense(3), None, "inputs and labels as a pair"),
+        (lab.layers.Dense(3), ([[1.0]], "a"), "labels must be integers"),
+    ],
+)
+def test_health_refuses_what_is_no_model_or_no_batch(model: Any, batch: Any, words: str) -> None:
+    with pytest.raises(LabError, match=words):
+        lessons.health(model, batch)
+
+
+def test_a_loss_of_health_is_one_number() -> None:
+    with pytest.raises(InvalidArgumentError, match="one number"):
+        lessons.health(lab.layers.Dense(3), ([[1.0]], [0]), loss=lambda labels, logits: logits)
+
+
+def test_the_recipes_of_the_lesson_die_and_one_line_revives_them() -> None:
+    from autodiff_lab.lessons.reviving import BURNT, FROZEN
+
+    for recipe in (BURNT, FROZEN):
+        assert lessons.train_digits(**recipe).alive < 0.2 * 32
+        assert lessons.train_digits(**recipe).accuracy < 0.3
+    for changed in ({**BURNT, "step": 0.5}, {**FROZEN, "bias": 0.0}, {**FROZEN, "activation": lab.nn.leaky_relu}):
+        revived = lessons.train_digits(**changed)
+        assert revived.alive >= 0.8 * 32
+        assert revived.accuracy > 0.87
+
+
+def test_the_figures_of_the_rule() -> None:
+    assert f"{0.25**10:.1e} {1.1**100:,.0f} {0.9**100:.1e}" == "9.5e-07 13,781 2.7e-05"
+    assert 6 * np.exp(-18) == pytest.approx(9.1e-8, rel=0.01)
+    z, slope = 0.0, 1.0
+    for _ in range(10):
+        z = 1 / (1 + np.exp(-z))
+        slope *= z * (1 - z)
+    assert slope == pytest.approx(3.9e-7, rel=0.02)

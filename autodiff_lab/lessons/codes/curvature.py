@@ -71,7 +71,7 @@ CODES: dict[str, Misconception] = {
         "a step goes where the gradient points",
         "A step in the wrong direction: the gradient points uphill.",
         "Start at 1 on f(x) = x². In which direction is the minimum, and what sign does the gradient have?",
-        (13,),
+        (12, 13),
     ),
     "MULTIPLIED": Misconception(
         "a strong curvature calls for a long step",

@@ -18,7 +18,7 @@ const TRAITS = /** @type {const} */ (["tee", "strokes", "h", "rival", "best"]);
 const HEIGHT = 400;
 const GHOSTS = 3;
 const RINGS = 12;
-const BAR = { width: 240, height: 28, most: 1.5 };
+const BAR = { width: 220, height: 28, most: 1.5 };
 
 /** @type {import("@anywidget/types").Render<Traits>} */
 function render({ model, el }) {
@@ -46,7 +46,8 @@ class GolfView {
     this.field.type = "text";
     this.field.inputMode = "decimal";
     this.field.title = "A number, or a fraction such as 2/11";
-    this.field.addEventListener("change", () => this.choose(parseStep(this.field.value)), { signal: stop });
+    this.written = "";
+    this.field.addEventListener("change", () => this.choose(this.typed), { signal: stop });
     this.slider = make(row, "input");
     this.slider.type = "range";
     this.slider.min = "0";
@@ -98,10 +99,15 @@ class GolfView {
     this.draw();
   }
 
+  /** The length in the field; where nothing was typed the one that is chosen, with all its digits. */
+  get typed() {
+    return this.field.value === this.written ? this.model.get("h") : parseStep(this.field.value);
+  }
+
   /** @param {number | null} h */
   choose(h) {
-    if (h !== null) this.set("h", Number(h.toPrecision(15)));
-    else this.field.value = short(this.model.get("h"), 15);
+    if (h !== null) this.set("h", h);
+    else this.field.value = this.written;
   }
 
   play() {
@@ -137,7 +143,7 @@ class GolfView {
     if (target === this.field) {
       if (event.key !== "Enter") return null;
       return () => {
-        const typed = parseStep(this.field.value);
+        const { typed } = this;
         this.choose(typed);
         if (typed !== null) this.play();
       };
@@ -222,8 +228,8 @@ class GolfView {
       const far = Math.abs(value) >= 1;
       add(still, "text", { class: "up", x: left - 8, y: y + 14 }, text);
       add(still, "rect", { class: far ? "far" : "near", x: Math.min(at(0), at(value)), width: Math.abs(at(value) - at(0)), y, height: 18 });
-      const word = Math.abs(value) < 1e-12 ? ": this error is gone" : far ? ": does not shrink" : value < 0 ? ": shrinks, and changes sides" : ": shrinks";
-      add(still, "text", { x: left + BAR.width + 12, y: y + 14 }, short(Math.abs(value) < 1e-12 ? 0 : value) + word);
+      const word = Math.abs(value) < 1e-12 ? ": this error is gone" : far ? ": does not shrink" : value < 0 ? ": shrinks, on the other side" : ": shrinks";
+      add(still, "text", { x: left + BAR.width + 12, y: y + 14 }, short(Math.abs(value) < 1e-12 ? 0 : value, 3) + word);
     });
     this.bars.replaceChildren(still);
     this.bars.setAttribute("role", "img");
@@ -248,7 +254,8 @@ class GolfView {
       item.value = number;
     });
     this.against.textContent = model.get("rival") ? rivalText(green, model.get("tee"), h) : "";
-    if (document.activeElement !== this.field || !isOver) this.field.value = short(h, 6).replace("−", "-");
+    this.written = short(h, 6).replace("−", "-");
+    this.field.value = this.written;
     this.slider.value = String(h);
     this.button.disabled = isOver;
     this.rival.checked = model.get("rival");

@@ -68,6 +68,7 @@ function render({ model, el }) {
   const paint = () => {
     const now = facts();
     title.textContent = now.title;
+    root.classList.toggle("single", Boolean(now.ended) && now.losses.length < 2);
     status.textContent = now.status;
     root.setAttribute("aria-label", `${now.title}: ${now.status}`);
     bar.hidden = typeof now.done !== "number" || Boolean(now.ended);
