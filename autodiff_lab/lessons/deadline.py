@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -63,22 +63,27 @@ def within_deadline(function: Callable[..., Any], *arguments: Any) -> Any:
     left = _left.get() or [SECONDS]
     began = time.monotonic()
     try:
-        with _watch(max(left[0], SHORTEST)):
-            return _call(function, arguments)
+        watch = _watch(max(left[0], SHORTEST))
+        with watch:
+            return _call(watch, function, arguments)
     finally:
         left[0] -= time.monotonic() - began
 
 
-def _watch(seconds: float) -> AbstractContextManager[None]:
+def _watch(seconds: float) -> _Alarm | _Timed:
     main = threading.current_thread() is threading.main_thread()
     alarm = getattr(signal, "SIGALRM", None)
     free = main and alarm is not None and signal.getsignal(alarm) is signal.SIG_DFL
     return _Alarm(seconds) if free and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) else _Timed(seconds)
 
 
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call a function; only what runs below this frame is interrupted by an alarm."""
-    return function(*arguments)
+def _call(watch: _Alarm | _Timed, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a function; only while it runs may an alarm raise."""
+    watch.inside = True
+    try:
+        return function(*arguments)
+    finally:
+        watch.inside = False
 
 
 class _Alarm:
@@ -90,19 +95,16 @@ class _Alarm:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._rang = False
+        self.inside = self._rang = False
 
     def __enter__(self) -> None:
         self._before = signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
 
     def _ring(self, number: int, frame: Any) -> None:
-        ours = {function.__code__ for function in (within_deadline, _Alarm.__enter__, _Alarm.__exit__)}
-        while frame is not None and frame.f_code not in ours:
-            if frame.f_code is _call.__code__:
-                self._rang = True
-                raise TooLong
-            frame = frame.f_back
+        if self.inside:
+            self._rang = True
+            raise TooLong
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -118,7 +120,7 @@ class _Timed:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
-        self._sent = self._over = False
+        self.inside = self._sent = self._over = False
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> None:
