@@ -14,6 +14,8 @@ from autodiff_lab.lessons.broadcasting import (
     check_sums,
     check_unbroadcast,
 )
+from autodiff_lab.lessons.casework import check_case, check_own_case
+from autodiff_lab.lessons.clinic import Case, case, ward
 from autodiff_lab.lessons.codes import CODES, Misconception
 from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, check_one_program
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
@@ -86,6 +88,7 @@ __all__ = [
     "CODES",
     "EXERCISES",
     "BackwardPuzzle",
+    "Case",
     "CheckResult",
     "Explained",
     "Launch",
@@ -99,11 +102,13 @@ __all__ = [
     "Traffic",
     "Unlocked",
     "backward_puzzle",
+    "case",
     "check",
     "check_average_rate",
     "check_averaging_time",
     "check_birthplaces",
     "check_blocks",
+    "check_case",
     "check_central",
     "check_checkpoints",
     "check_clean_engine",
@@ -133,6 +138,7 @@ __all__ = [
     "check_one_sided",
     "check_order",
     "check_overtakes",
+    "check_own_case",
     "check_own_slope",
     "check_patients",
     "check_pays",
@@ -186,5 +192,6 @@ __all__ = [
     "tape_frames",
     "times",
     "traffic",
+    "ward",
     "whodunnit",
 ]

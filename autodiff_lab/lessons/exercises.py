@@ -13,6 +13,7 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons import (
     booking,
     broadcasting,
+    casework,
     compiling,
     costs,
     curvature,
@@ -51,6 +52,7 @@ _TABLES = (
     costs,
     compiling,
     launches,
+    casework,
     emitting,
 )
 

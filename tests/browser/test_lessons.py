@@ -10,6 +10,7 @@ from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.lesson_08 import open_lesson_8
 from tests.browser.lesson_09 import open_lesson_9
 from tests.browser.lesson_12 import open_lesson_12
+from tests.browser.lesson_16 import open_lesson_16
 from tests.browser.view import View, notebook_is_done
 from tests.tree import ROOT
 
@@ -321,6 +322,7 @@ OPEN = {
     "13": open_lesson_13,
     "14": open_lesson_14,
     "15": open_lesson_15,
+    "16": open_lesson_16,
     "17": open_lesson_17,
 }
 """What a learner does in each lesson, and sees."""

@@ -9,6 +9,7 @@ from autodiff_lab.lessons.codes import (
     backward,
     broadcasting,
     checking,
+    clinic,
     compiling,
     curvature,
     differences,
@@ -39,6 +40,7 @@ _TABLES = (
     curvature,
     compiling,
     threads,
+    clinic,
     emitting,
 )
 

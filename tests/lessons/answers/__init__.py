@@ -16,6 +16,7 @@ from tests.lessons.answers import (
     lesson_13,
     lesson_14,
     lesson_15,
+    lesson_16,
     lesson_17,
 )
 
@@ -33,6 +34,7 @@ _LESSONS = {
     "13": lesson_13,
     "14": lesson_14,
     "15": lesson_15,
+    "16": lesson_16,
     "17": lesson_17,
 }
 
