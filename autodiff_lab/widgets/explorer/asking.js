@@ -87,6 +87,11 @@ export class Asker {
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); judge(); });
     form.addEventListener("keydown", (event) => {
+      if (event.key === "F3") {
+        event.preventDefault();
+        event.stopPropagation();
+        return this.tell();
+      }
       if (event.key !== "Enter" || event.shiftKey || !(event.target instanceof HTMLInputElement)) return;
       event.preventDefault();
       event.stopPropagation();
