@@ -34,7 +34,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 
 def norm(tensor: TensorLike, ord: str | float = "euclidean", axis: IntsLike | None = None, keepdims: bool | None = None,
          name: str | None = None) -> Tensor:
-    if hasattr(ord, "shape") and not isinstance(ord, np.number):
+    if getattr(ord, "shape", None) is not None and not isinstance(ord, np.number):
         raise InvalidArgumentError(f"norm: ord must be a number or a name, got {ord!r:.80}.")
     x = convert(tensor)
     kind = x._held.dtype.kind
@@ -56,7 +56,7 @@ def norm(tensor: TensorLike, ord: str | float = "euclidean", axis: IntsLike | No
         return named(reduce_max(size, axis=over, keepdims=keep), name)
     if ord == -np.inf:
         return named(reduce_min(size, axis=over, keepdims=keep), name)
-    if ord > 0:
+    if float(ord) > 0:
         return power(reduce_sum(power(size, float(ord)), axis=over, keepdims=keep), 1.0 / float(ord), name=name)
     raise InvalidArgumentError(f"norm: ord must be positive, got {ord!r}. Try 'euclidean', 1, 2 or numpy.inf.")
 

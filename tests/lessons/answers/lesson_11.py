@@ -91,7 +91,7 @@ lessons.check("11.4", verdict)""",
     "transfer-answer": _WATCH.format('"conversion"', '"before"'),
 }
 
-RIGHT: list[tuple[str, str, str]] = [
+RIGHT: list[tuple[str, str]] = [
     ("exercise-verdicts", _SORT.format("[lessons.verdicts.TRUTH[six.by_letter[k].kind] for k in 'abcdef']")),
     ("exercise-verdicts", _SORT.format("','.join(lessons.verdicts.TRUTH[six.by_letter[k].kind] for k in 'abcdef')")),
     ("exercise-verdicts", _kinds(random="Random", nan="NaN", wrong="wrong_rule", lucky="Wrong-Rule ")),
