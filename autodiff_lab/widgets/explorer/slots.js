@@ -15,7 +15,7 @@ export function makeSlots(scene, go, signal) {
     made.addEventListener("click", () => go(sweep.first), { signal });
     return { made, value, at: scene.sweeps.indexOf(sweep) };
   });
-  const count = element("span", { class: "count" });
+  const count = element("span", { class: "sweep-count" });
   const made = element("div", { class: "slots", role: "group", "aria-label": "Sweeps" }, count, ...slots.map((slot) => slot.made));
   made.hidden = !slots.length;
   /** @param {State} state */
