@@ -15,9 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.tree import PACKAGE, ROOT
+from tests.tree import PACKAGE, ROOT, project_files, shown
 
 FOLDERS = ["engine", "ops", "kernels", "compile", "extras", "gpu"]
+
+READ = {".py", ".js", ".css", ".md", ".ipynb"}
+APART = {"CONTRIBUTING.md", "test_glossary.py"}  # they name what is retired
+NOT_A = re.compile(r"(?<!here )\b(?:is|are) no (?!longer\b|slower\b|larger\b|more\b|less\b|other\b|need\b)[a-z]+")
+"""`is no tensor` and its like, which should read "is not a"; "there is no tensor" and "where is no" are left alone."""
 
 # Retired words left by folder. The counts may only fall; a folder at 0 needs no row.
 LEFT: dict[str, int] = {}
@@ -75,6 +80,25 @@ def test_retired_words_do_not_come_back(folder: str, figure: Callable[[str, str]
     found = [line for path in sorted((PACKAGE / folder).rglob("*.py")) for line in findings(path)]
     figure(f"retired words in {folder}", str(len(found)))
     assert len(found) <= LEFT.get(folder, 0), "The glossary of CONTRIBUTING.md has other words:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("part", ["autodiff_lab", "docs", "notebooks", "tests", "top level"])
+def test_retired_phrases_do_not_come_back_anywhere(part: str) -> None:
+    """In code, comments, documents, lessons and scripts; copies of lessons are left out.
+
+    Phrases that are right elsewhere are not searched: a gradient by hand, the whole numbers of a lesson.
+    """
+    elsewhere_right = ("tensor", "number", "numbers", "index", "array", "by", "greatest")
+    phrases = [phrase for phrase in retired()[1] if not phrase.pattern.removesuffix(r"\b").endswith(elsewhere_right)]
+    found = [
+        f"{shown(path)}: {match.group()!r}"
+        for path in project_files()
+        if path.suffix in READ and path.name not in APART and "played" not in path.parts
+        if (path.relative_to(ROOT).parts[0] if len(path.relative_to(ROOT).parts) > 1 else "top level") == part
+        for phrase in [*phrases, NOT_A]
+        for match in phrase.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "The glossary of CONTRIBUTING.md has other words:\n" + "\n".join(found)
 
 
 def test_the_glossary_names_each_word_once_and_has_words_for_what_it_retires() -> None:

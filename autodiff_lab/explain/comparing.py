@@ -253,7 +253,7 @@ class _Comparer:
         )  # fmt: skip
 
     def missing(self, one: Application | None, other: Application | None) -> Comparison:
-        """Describe an op that one program has and the other has not."""
+        """Describe an op that only one of the programs has."""
         recording, application = (self.a, one) if one is not None else (self.b, other)
         assert application is not None
         which = "first" if one is not None else "second"

@@ -150,7 +150,7 @@ def explore_2d(
         If f does not return one number.
     InvalidArgumentError
         If f raises, or returns None or something that is not a number, at every point; or if an optimizer is none, or
-        the number of steps is not a whole number from 1 to 1,000.
+        the number of steps is not an integer from 1 to 1,000.
     MissingPackage
         Where anywidget is not installed.
 
@@ -241,7 +241,7 @@ def paths_from(
 
 def _check_optimizers(optimizers: Any, steps: Any) -> None:
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MOST_STEPS:
-        raise InvalidArgumentError(f"steps: expected a whole number from 1 to {MOST_STEPS}, got {steps!r}.")
+        raise InvalidArgumentError(f"steps: expected an integer from 1 to {MOST_STEPS}, got {steps!r}.")
     if not isinstance(optimizers, Mapping):
         raise InvalidArgumentError(
             f"optimizers: expected optimizers by name, got {type(optimizers).__name__}. "

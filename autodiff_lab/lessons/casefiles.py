@@ -82,7 +82,7 @@ def arrays(values: Any, names: Any, what: str) -> dict[str, np.ndarray]:
     Raises
     ------
     InvalidArgumentError
-        If there is no such input, or these are no numbers.
+        If there is no such input, or these are not numbers.
     """
     try:
         found = {name: np.array(value, dtype=np.float64) for name, value in values.items()}

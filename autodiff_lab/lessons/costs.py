@@ -69,7 +69,7 @@ def check_pays(pays_from: Callable[[float, float, float], float], seed: int | No
     trials: list[list[tuple[str, float]]] = []
     for _ in range(TRIALS):
         first, later = float(rng.uniform(0.5, 3)), float(rng.uniform(0.03, 0.04))
-        eager = later * float(rng.uniform(1.2, 1.4))  # so near that counting the first call twice is no matter of one
+        eager = later * float(rng.uniform(1.2, 1.4))  # so close that counting the first call twice changes the answer
         answers.append(number(attempt(pays_from, first, later, eager), "the number of calls"))
         right, twice = (first - later) / (eager - later), first / (eager - later)
         trials.append([("", math.ceil(right)), ("FIRST_CALL", 1), ("FIRST_CALL", 0), ("FIRST_TWICE", twice),

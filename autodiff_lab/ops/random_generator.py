@@ -92,7 +92,7 @@ class Generator:
         Raises
         ------
         InvalidArgumentError
-            If it is no state of a generator.
+            If it is not the state of a generator.
 
         Examples
         --------

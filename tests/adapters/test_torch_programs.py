@@ -27,7 +27,7 @@ from tests.adapters.programs import (  # noqa: E402
 torch.set_num_threads(1)
 FAMILIES = (torch_arithmetic, torch_derivatives, torch_networks, torch_objectives, torch_optimizers)
 CHANGED_BY_HOOKS = {"tensor_hooks"}
-"""Programs in which a hook of the user's changes an adjoint, which then is no sum of contributions."""
+"""Programs in which a hook of the user's changes an adjoint, which then is not the sum of its contributions."""
 
 
 def plainly(name: str) -> tuple[dict[str, Any], dict[str, Any]]:

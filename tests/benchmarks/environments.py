@@ -39,7 +39,7 @@ def interpreter(peer: Peer | Any) -> Path:
     named = os.environ.get(f"PEER_PYTHON_{peer.environment.upper()}")
     if named:
         if not Path(named).is_file():
-            raise NotThere(f"PEER_PYTHON_{peer.environment.upper()} names {named}, which is no file")
+            raise NotThere(f"PEER_PYTHON_{peer.environment.upper()} names {named}, which is not a file")
         return Path(named).absolute()
     folder = FOLDER / "environments" / peer.environment
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -61,7 +61,7 @@ def _do(*command: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotThere(f"it cannot be installed: {type(error).__name__}") from error
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
+        last = (done.stderr.strip().splitlines() or ["without a message"])[-1]
         raise NotThere(f"it cannot be installed: {last}")
 
 

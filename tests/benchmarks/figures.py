@@ -47,7 +47,7 @@ def measured(row: dict[str, dict[str, Any]], key: str = "cpu") -> dict[str, floa
 
 
 def best(row: dict[str, dict[str, Any]], key: str = "cpu") -> tuple[str, float]:
-    """The leader of a row and its figure; by hand is no library."""
+    """The leader of a row and its figure; by hand is not a library."""
     rated = {peer: value for peer, value in measured(row, key).items() if PEERS[peer].rated}
     return min(rated.items(), key=lambda item: item[1])
 

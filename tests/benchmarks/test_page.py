@@ -26,7 +26,7 @@ def figures(**rows: dict[str, dict[str, float]]) -> Figures:
 def test_the_pages_are_what_the_figures_say() -> None:
     kept = json.loads(FIGURES.read_text(encoding="utf-8"))
     stale = [shown(path) for path, text in page.pages(kept).items() if path.read_text(encoding="utf-8") != text]
-    assert not stale, f"{stale}: write them anew with `python -m tests.benchmarks --page`"
+    assert not stale, f"{stale}: write them again with `python -m tests.benchmarks --page`"
     assert FIGURES.read_text(encoding="utf-8") == as_json(kept)
 
 

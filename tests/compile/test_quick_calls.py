@@ -41,7 +41,7 @@ def test_quick_keys_tell_apart_what_signatures_tell_apart() -> None:
 
 @pytest.mark.parametrize("value", [np.float32(1.0), np.ones(2), object(), {1: ONE}, {1, 2}])
 def test_other_structures_are_looked_at_closely(value: object) -> None:
-    """What is no plain structure of tensors, variables and Python values has no quick key."""
+    """Only plain structures of tensors, variables and Python values have a quick key."""
     assert not quick_key((ONE, value), [], [])
 
 

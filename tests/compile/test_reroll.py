@@ -211,7 +211,7 @@ def test_programs_that_repeat_become_loops(function: Callable[..., Any], dtype: 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_an_exponent_that_changes_is_no_loop(dtype: str) -> None:
-    """Ops whose text hangs on a constant repeat only where the constant does."""
+    """Ops whose text depends on a constant repeat only where the constant does."""
     agree(series, dtype, [(0.7, 0.3), (-0.4, 0.9), (0.0, 0.0), (0.5, 1.0)])
 
 

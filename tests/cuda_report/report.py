@@ -109,7 +109,7 @@ def _folder(kernel: Kernel) -> str:
 def fingerprint() -> str:
     """Return a hash of all that decides which machine code comes out: our sources, without their words, and compilers.
 
-    While it is the one in docs/cuda_kernels.md, compiling anew would give the figures that stand there.
+    While it is the one in docs/cuda_kernels.md, compiling again would give the figures that stand there.
     """
     sources = [*FAMILIES.glob("*/cuda*.py"), *FAMILIES.glob("cuda/*.py")]
     parts = [code_of(path.read_text(encoding="utf-8")) for path in sorted(sources)]

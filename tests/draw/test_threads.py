@@ -64,7 +64,7 @@ def test_large_launches_are_told_and_not_drawn() -> None:
 
 @pytest.mark.parametrize("kernel", [neighbours, apart])
 def test_the_pictures_of_the_page_are_what_is_drawn_now(kernel: object) -> None:
-    """Run with RENEW_PICTURES=1 to write them anew."""
+    """Run with RENEW_PICTURES=1 to write them again."""
     path = IMAGES / f"threads_{kernel.__name__}.svg"  # type: ignore[attr-defined]
     picture = launched(kernel).svg + "\n"
     if os.environ.get("RENEW_PICTURES"):

@@ -41,7 +41,7 @@ def loop(named: bool) -> Recording:
 
 @cache
 def second() -> Recording:
-    """First and second derivative of x³ − 3x, where one number of the inner pass is no op of the outer tape."""
+    """First and second derivative of x³ − 3x, where one number of the inner pass is not an op of the outer tape."""
     x = lab.Variable(2.0, name="x")
     with lab.record() as recording:
         with lab.GradientTape() as outer:

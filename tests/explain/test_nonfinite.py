@@ -14,7 +14,7 @@ from autodiff_lab.recording import Recording
 
 
 def recorded(function: Callable[[lab.Variable], object], value: object) -> Recording:
-    """Record ``function(x)`` and its gradient by x."""
+    """Record ``function(x)`` and its gradient with respect to x."""
     x = lab.Variable(value, name="x")
     with lab.record() as recording:
         with lab.GradientTape() as tape:

@@ -49,7 +49,7 @@ def test_elements_can_be_ragged_or_sparse() -> None:
 def test_a_single_element_and_a_generator() -> None:
     assert plain(Dataset.from_tensors([1, 2])) == [[1, 2]]
     made = Dataset.from_generator(lambda n: ((i, [i, i]) for i in range(n)), (lab.float32, lab.int64), args=(2,))
-    for _ in range(2):  # the generator starts anew
+    for _ in range(2):  # the generator starts again
         pairs = list(made)
         assert [(float(x), y.numpy().tolist(), y.dtype) for x, y in pairs] == [
             (0.0, [0, 0], lab.int64),

@@ -57,7 +57,7 @@ def total(op: str, out: Any) -> Any:
 
 
 def gradients(sample: Sample, dtype: Any = None) -> Any:
-    """The gradient by every differentiable input."""
+    """The gradient with respect to every differentiable input."""
     tensors = sample.tensors(dtype)
     sources = [tensors[k] for k in sample.differentiable]
     with lab.GradientTape() as tape:

@@ -18,7 +18,7 @@ def main() -> None:
 
     place.require()
     answers = sys.stdout
-    sys.stdout = sys.stderr  # what others print is no answer
+    sys.stdout = sys.stderr  # what others print is not an answer
     for line in sys.stdin:
         name, mode = line.split()
         answers.write(json.dumps(verdict(name, mode)) + "\n")

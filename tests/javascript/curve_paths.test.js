@@ -94,7 +94,7 @@ test("a curve becomes path data, and a lone point a dot", () => {
   assert.equal(curve(lone, 0, [], toX, toY), "M100.00,50.00L100.00,50.00");
 });
 
-test("a tangent is cut to the box; vertical, level and missing ones are no trouble", () => {
+test("a tangent is cut to the box; vertical, level and missing ones do no harm", () => {
   const box = { left: -1, right: 1, bottom: -1, top: 1 };
   assert.deepEqual(through(0, 0, 2, box), [[-0.5, -1], [0.5, 1]]);
   assert.deepEqual(through(0, 0.5, 0, box), [[-1, 0.5], [1, 0.5]]);

@@ -61,7 +61,7 @@ test("an op is visited where it ran, or in the sweep that is shown", () => {
   assert.equal(stepOf(scene, fold(scene, 4), 0), 6);
 });
 
-test("a second sweep forgets what it will reach anew and keeps the rest", () => {
+test("a second sweep forgets what it will reach again and keeps the rest", () => {
   const again = decode({
     ...payload,
     steps: [...payload.steps, [1, 1, [4], [[0, 0, 5, 5, 5, 1, 1]]]],

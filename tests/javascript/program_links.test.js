@@ -22,7 +22,7 @@ test("a mark is an item, a loop, or nothing", () => {
 test("the items of a line mean an item, or the loop that they are", () => {
   assert.equal(markOf(facts, [3]), 3);
   assert.equal(markOf(facts, [2, 3]), LOOP);
-  assert.equal(markOf(facts, [2, 3, 4]), 2); // several results that are no loop: the first
+  assert.equal(markOf(facts, [2, 3, 4]), 2); // several results that are not a loop: the first
   assert.equal(markOf(facts, []), NOTHING);
 });
 

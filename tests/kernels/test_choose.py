@@ -84,7 +84,7 @@ def test_many_small_calls_ask_too_once_the_override_is_compiled(kernel: Chosen) 
     for _ in range(choose.WORTH_ASKING // 200 + 1):
         assert kernel(small) == "numpy"
     compiler.wait()
-    assert set(kernel.pays.values()) == {False}, "small calls are no reason to compile"
+    assert set(kernel.pays.values()) == {False}, "small calls do not justify compiling"
     assert not kernel._compiled
     kernel.compile(FLOAT)
     for _ in range(choose.WORTH_ASKING // 200 + 1):

@@ -180,7 +180,7 @@ def test_a_loop_is_asked_for_once_when_numpy_has_worked_enough(doubled: Any, mon
     for _ in range(3):
         doubled(large)
     for _ in range(5000):
-        doubled(large[: elementwise.COUNTED - 1])  # small arrays are no reason to compile
+        doubled(large[: elementwise.COUNTED - 1])  # small arrays do not justify compiling
     assert asked == []
     for _ in range(4):
         doubled(large)

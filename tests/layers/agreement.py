@@ -39,5 +39,5 @@ def _distance(layer: Any, variable: Any, gradient: Any, call: tuple[Any, ...], h
 
 
 def input_agrees(layer: Any, x: Any, **how: Any) -> Any:
-    """Compare the gradient by the input with differences."""
+    """Compare the gradient with respect to the input with differences."""
     return check_gradient(lambda t: layer(t, **how), x)

@@ -110,7 +110,7 @@ def test_dropout_keeps_the_mean_drops_the_share_and_is_idle_outside_training() -
     y = layer(x, training=True).numpy()
     assert set(np.unique(y)) == {np.float32(0), np.float32(1 / 0.75)}
     assert abs(np.mean(y == 0) - 0.25) < 0.02
-    assert np.any(layer(x, training=True).numpy() != y), "a mask is drawn anew each time"
+    assert np.any(layer(x, training=True).numpy() != y), "a mask is drawn again each time"
     rows = layers.Dropout(0.5, noise_shape=(None, 1))(x, training=True).numpy()
     assert np.all((rows == 0).all(1) | (rows != 0).all(1))
 

@@ -1,4 +1,4 @@
-"""The cases of lesson 16: what the engine says of each, what a check costs, and files that are no cases."""
+"""The cases of lesson 16: what the engine says of each, what a check costs, and files that are not cases."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_diagnosis_opens_after_a_try_and_hints_cost_points() -> None:
     assert patient.hint() == patient.data["hints"][0]
     assert patient.hint().startswith("There is no further hint.")
     assert patient.chart.points == 1
-    assert lessons.case(9).chart.points == 3  # opened again, a case begins anew
+    assert lessons.case(9).chart.points == 3  # opened again, a case starts over
     assert not lessons.case(9).chart.tried
 
 

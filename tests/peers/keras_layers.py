@@ -90,7 +90,7 @@ NAMES: dict[str, tuple[tuple[int, ...], dict[str, tuple[Any, ...]]]] = {
 
 
 FLOATS_ONLY = (
-    # Of whole numbers Keras takes means and variances that are whole, or gives float32 whatever the layer's dtype.
+    # Of integers Keras takes means and variances that are whole, or gives float32 whatever the layer's dtype.
     "LayerNormalization", "RMSNormalization", "GlobalAveragePooling1D", "GlobalAveragePooling2D", "LeakyReLU",
     "GroupNormalization", "Activation",
 )  # fmt: skip

@@ -46,7 +46,7 @@ def loss(lib: Any, value: Any) -> Any:
 
 
 def outcome(lib: Any, case: Program) -> tuple[Any, Any, Any]:
-    """A result and the first and second gradient by the flat values."""
+    """A result and the first and second gradient with respect to the flat values."""
     flat = case.source(lib).flat_values
     if not flat.dtype.is_floating:
         return told(lib, case.run(lib, case.source(lib))), None, None

@@ -19,7 +19,7 @@ ONLY_VALUES = ("maximum", "minimum", "concat", "map_values")
 
 
 def outcome(lib: Any, case: Program) -> list[np.ndarray[Any, Any] | None]:
-    """The arrays of a result, and the gradient by the values."""
+    """The arrays of a result, and the gradient with respect to the values."""
     values = lib.constant(case.values)
     with lib.GradientTape() as tape:
         if not values.dtype.is_integer:

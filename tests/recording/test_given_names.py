@@ -104,7 +104,7 @@ def filled() -> Any:
 """Programs for those whose example calls another function of the family, or makes no tensor."""
 NO_NODE = {
     "Sequential.get_layer": "finds a layer by its name",
-    "TensorArray": "is no node; what its methods make is named",
+    "TensorArray": "is not a node; what its methods make is named",
     "TensorArray.close": "makes nothing",
     "TensorArray.grad": "refuses",
     "TensorArray.write": "gives back the array; test_an_array_names_what_is_written",
@@ -125,7 +125,7 @@ NO_NODE = {
     "print": "makes nothing",
     "Assert": "makes nothing",
     "debugging.assert_": "makes nothing",
-    "data.Dataset.": "is no node: a data set is made anew in every round",
+    "data.Dataset.": "is not a node: a data set is made again in every round",
     "queue.FIFOQueue.close": "makes nothing",
     "queue.FIFOQueue.enqueue": "makes nothing",
     "queue.FIFOQueue.enqueue_many": "makes nothing",

@@ -97,7 +97,7 @@ def test_a_call_names_its_result_only_by_the_local_variable() -> None:
 
 
 def test_given_names_win_and_the_default_name_counts_as_none() -> None:
-    """``name=`` beats the variable; "Variable:0" is no name."""
+    """``name=`` beats the variable; "Variable:0" is not a name."""
     first = lab.Variable(1.0, name="weight")
     second = lab.Variable(1.0)
     third = lab.constant(1.0, name="bias")

@@ -32,7 +32,7 @@ def test_with_widgets_a_recording_shows_the_explorer_and_always_a_text() -> None
 
 
 def test_without_widgets_it_shows_a_picture_and_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An install without the notebook extra is no dead end."""
+    """An install without the notebook extra is not a dead end."""
     monkeypatch.setitem(sys.modules, "autodiff_lab.widgets.explorer", None)
     data = data_of(square_plus_sine())
     assert data["text/plain"] == "<Recording: 3 ops, 1 backward pass>"

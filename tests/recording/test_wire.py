@@ -344,7 +344,7 @@ def test_no_mutation_of_a_file_raises_anything_else(data: st.DataObject) -> None
 
 @given(JUNK)
 def test_junk_is_refused(junk: Any) -> None:
-    """Any JSON value that is no recording gives our error."""
+    """Any JSON value that is not a recording gives our error."""
     with pytest.raises(RecordingError):
         recording_from(junk)
 

@@ -103,7 +103,7 @@ def test_rows_columns_and_sums(shape: tuple[int, ...], dtype: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_reductions_of_rows(name: str) -> None:
-    """Softmax, normalisation and each reduction with what hangs on it, in rows of any length."""
+    """Softmax, normalisation and each reduction with what depends on it, in rows of any length."""
     for n, shape in enumerate([(3, 20), (2, 3, 33), (70, 17), (2, 300), (1, 40), (40, 1), (7, 3)]):
         x = draw(*shape, dtype=("float32", "float64")[n % 2], seed=n)
         agree(with_slopes(lambda x: lab.reduce_sum(CASES[name](x) ** 2.0)), x)

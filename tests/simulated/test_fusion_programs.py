@@ -163,7 +163,7 @@ def test_empty_arrays() -> None:
 
 
 def test_single_numbers_stay_op_by_op_and_say_so() -> None:
-    """A GPU is no help with a program of single numbers."""
+    """A GPU does not help with a program of single numbers."""
     f = lab.function(lambda x: lab.sin(x) * x + 1.0)
     x = there(lab.constant(0.5))
     f(x)

@@ -72,7 +72,7 @@ def test_factors_serve_a_stack_of_lines() -> None:
 
 
 def test_zeros_amid_large_factors() -> None:
-    """The product of a stretch may overflow; an exact 0 before it is still 0, and what follows a 0 starts anew."""
+    """The product of a stretch may overflow; an exact 0 before it is still 0, and what follows a 0 starts over."""
     large = np.full((2, 40), 1e30, np.float32)
     large[:, 0], large[1, 20] = 0, 0
     agree("cumprod", large, axis=-1, exclusive=False, reverse=False)

@@ -80,7 +80,7 @@ def wrong_rule(rng: np.random.Generator) -> Patient:
 
     planted = custom(function, spoilt)
     program = pick(rng, [planted, lambda x: planted(x) * 2.0 + lab.sin(x), lambda x: lab.reduce_sum(planted(x) * x)])
-    # Some spoilt rules happen to be right here, or nearly: those are no patients.
+    # Some spoilt rules happen to be right here, or nearly: those are not patients.
     if np.min(np.abs(_numbers(lambda x: spoilt(x) - derivative(x), x)[(0,) * x.ndim])) < 3e-4:
         return wrong_rule(rng)
     return program, (x,), "wrong rule"

@@ -99,7 +99,7 @@ def test_a_file_of_values_and_a_loss_that_is_not_finite(tmp_path: Path, capsys: 
 
 
 def test_progress_is_lines_or_bars(capsys: pytest.CaptureFixture[str]) -> None:
-    assert chosen("auto") == 2  # the output of a test is no screen
+    assert chosen("auto") == 2  # the output of a test is not a screen
     trained(epochs=2, verbose=2)
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("Epoch 1/2 - ")

@@ -1,4 +1,4 @@
-"""Recordings that run again in a page: every twin agrees with its kernel, and replays with what Python records anew.
+"""Recordings that run again in a page: every twin agrees with its kernel, and replays with what Python records again.
 
 All cases of a test go to one node process (``tests/javascript/replay.js``), which takes a second or two.
 """

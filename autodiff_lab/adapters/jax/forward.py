@@ -1,8 +1,8 @@
 """`record`: the jaxpr of a JAX function, run one equation at a time, and then its gradient.
 
 `jax.make_jaxpr` traces the function; the equations know the user's lines and scopes. Functions of `jax.jit`, the branch
-that a `cond` takes and the turns of short loops are gone into. Arithmetic on integers that no gradient passes is left
-out: it computes positions, which the ops that use them show.
+that a `cond` takes and the iterations of short loops are gone into. Arithmetic on integers that no gradient passes is
+left out: it computes positions, which the ops that use them show.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What kernels of convolutions know of each spatial axis: which element of a source a tap of the window meets.
 
 A convolution and its gradient with respect to the input are one thing.  Element o of the result gathers, over the taps
-t of the window, a weight times an element of a source; where that is no element, or not an integer, there is nothing to
-add:
+t of the window, a weight times an element of a source; where that is not an integer, or lies outside, there is nothing
+to add:
 
     o·multiple + (begin + t·dilation) / phases
 

@@ -33,7 +33,7 @@ export class State {
     /** @type {Reading[]} */
     this.trace = [];
     this.home = { lo: facts.lo, hi: facts.hi };
-    /** @type {{ lo: number, hi: number } | null} an interval that Python is to sample anew */
+    /** @type {{ lo: number, hi: number } | null} an interval that Python is to sample again */
     this.wanted = null;
     this.order = Math.min(start.order, facts.names.length - 1);
     this.secant = start.secant;

@@ -1,4 +1,4 @@
-// The card: one step in words and numbers.  It is short, so it is made anew at every step.
+// The card: one step in words and numbers.  It is short, so it is made again at every step.
 
 import { backwardArithmetic, forwardArithmetic } from "./arithmetic.js";
 import { element, formula } from "./dom.js";

@@ -272,7 +272,7 @@ export class GraphPanel {
     signal.addEventListener("abort", () => watcher.disconnect());
   }
 
-  /** The drawing has a size in pixels: a flexible one would be laid out anew, twice, whenever the card changes. */
+  /** The drawing has a size in pixels: a flexible one would be laid out again, twice, whenever the card changes. */
   resize() {
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
     this.canvas.style.width = `${this.room.width}px`;

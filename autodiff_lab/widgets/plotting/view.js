@@ -91,7 +91,7 @@ export function heights(values, { zero = false, clip = false } = {}) {
     }
   }
   if (zero) [lo, hi] = [Math.min(lo, 0), Math.max(hi, 0)];
-  // Rounding noise on a constant is no shape worth showing.
+  // Rounding noise on a constant is not worth showing.
   const flat = hi - lo <= 1e-12 * Math.max(Math.abs(lo), Math.abs(hi));
   const margin = flat ? Math.max(1, 0.5 * Math.abs(hi)) : 0.08 * (hi - lo);
   return { lo: lo - margin, hi: hi + margin };

@@ -76,7 +76,7 @@ export class ShapeDrill {
     return fitShapes(this.pair.a, this.pair.b);
   }
 
-  /** @param {string} text @returns {Verdict | null} null where the text is no answer, which costs nothing */
+  /** @param {string} text @returns {Verdict | null} null if the text is not an answer, which costs nothing */
   answer(text) {
     if (this.isOver) return null;
     const { pair, result, asks } = this;

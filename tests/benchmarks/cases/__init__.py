@@ -34,5 +34,5 @@ CASES: dict[str, Case] = {
     )
 }
 IMPORT = "import"
-"""The case that is no program: the import statement, in a fresh process each time."""
+"""The case that is not a program: the import statement, in a fresh process each time."""
 NAMES = (*CASES, IMPORT)

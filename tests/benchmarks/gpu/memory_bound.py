@@ -10,7 +10,7 @@ import numpy as np
 from tests.benchmarks.gpu.programs import FUNCTION, Arrays, noise, program
 
 ONE_WAY = frozenset({FUNCTION})
-"""Single ops, of which a compiled program is no other."""
+"""Single ops, which a compiled program would not change."""
 
 
 def _matrix(draw: np.random.Generator, *shape: int) -> Arrays:

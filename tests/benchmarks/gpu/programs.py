@@ -73,7 +73,7 @@ class Program:
 
 PROGRAMS: dict[str, Program] = {}
 DRAWN = (1 << 22) + 1
-"""Random numbers of an array at most; larger ones repeat them, as a time does not hang on values."""
+"""Random numbers of an array at most; larger ones repeat them, as times do not depend on values."""
 
 
 def noise(draw: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndarray:
@@ -133,11 +133,12 @@ program(
     make=lambda e, d: e.value(e.convolution, d["x"], d["w"]), kinds=("images",),
 )  # fmt: skip
 program(
-    "conv_input", "the same, gradient by the images", **_CONVOLUTION, kinds=("images",), apart=frozenset({FUNCTION}),
+    "conv_input", "the same, gradient with respect to the images", **_CONVOLUTION,
+    kinds=("images",), apart=frozenset({FUNCTION}),
     make=lambda e, d: e.pull(e.convolution, [d["x"], d["w"]], 0, d["g"]),
 )  # fmt: skip
 program(
-    "conv_filters", "the same, gradient by the filters", **_CONVOLUTION, kinds=("filters",),
+    "conv_filters", "the same, gradient with respect to the filters", **_CONVOLUTION, kinds=("filters",),
     apart=frozenset({FUNCTION}), make=lambda e, d: e.pull(e.convolution, [d["x"], d["w"]], 1, d["g"]),
 )  # fmt: skip
 

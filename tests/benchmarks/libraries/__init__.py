@@ -49,7 +49,7 @@ class Peer:
 
     @property
     def rated(self) -> bool:
-        """Whether it may lead a row: by hand is no library."""
+        """Whether it may lead a row: by hand is not a library."""
         return self.kind is not Numpy
 
     @property

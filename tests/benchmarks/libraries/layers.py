@@ -19,7 +19,7 @@ class LayersAndTapes:
         raise NotImplementedError
 
     def layered(self, text: Any, weights: list[Any], *constants: Any) -> Run:
-        """A call that returns the loss and its gradient by each weight."""
+        """A call that returns the loss and its gradient with respect to each weight."""
         layers, loss = text
         tf, given = self.tf, [self.tf.constant(x) for x in constants]
         variables = self._built(layers, loss, given)

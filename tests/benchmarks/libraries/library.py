@@ -35,7 +35,7 @@ class Library:
         return importlib.metadata.version(self.package)
 
     def gradients(self, forward: Callable[..., Any], leaves: list[Any], *constants: Any) -> Run:
-        """A call that returns ``forward(*leaves, *constants)`` and its gradient by each leaf."""
+        """A call that returns ``forward(*leaves, *constants)`` and its gradient with respect to each leaf."""
         raise NotImplementedError
 
     def compute(self, function: Callable[..., Any], *arguments: Any) -> Run:

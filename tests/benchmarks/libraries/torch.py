@@ -44,7 +44,7 @@ class Torch(Library):
         return run
 
     def layered(self, text: Any, weights: list[Any], *constants: Any) -> Run:
-        """A call that returns the loss of modules and its gradient by each of their parameters."""
+        """A call that returns the loss of modules and its gradient with respect to each of their parameters."""
         modules, loss = text
         parameters, given = self._loaded(modules, weights), [self._constant(x) for x in constants]
         loss, grad = self._made(loss), self.torch.autograd.grad

@@ -84,7 +84,7 @@ def _units(x: Any) -> Iterator[np.ndarray]:
 
 
 def _slopes(function: Callable[..., Any], leaves: Any) -> list[np.ndarray]:
-    """The gradient of a number by each leaf, one element after the other."""
+    """The gradient of a number with respect to each leaf, one element after the other."""
     return [
         np.reshape(
             [

@@ -36,7 +36,7 @@ def _bessel(rng: np.random.Generator) -> list[Call]:
 
 @sampler("polygamma")
 def _polygamma(rng: np.random.Generator) -> list[Call]:
-    # By the order there is no derivative, so it comes as integers; so do the fixed arguments of the next two.
+    # The order has no derivative, so it comes as integers; so do the fixed arguments of the next two.
     return [((rng.integers(1, 4, a), draw(POSITIVE, b, rng) + 0.3), {}) for a, b in PAIRS]
 
 
