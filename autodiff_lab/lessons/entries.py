@@ -24,6 +24,8 @@ Gate = tuple[str, str, tuple[str, ...], float]
 NUDGE = 1e-4
 STEADY = 1e-5
 LARGEST = 20.0
+SMALLEST = 1e-3
+"""Every value, local derivative and gradient is at least this: at a zero, wrong engines come out right or raise."""
 DOUBLINGS = 40
 
 _VALUES: dict[str, Callable[..., float]] = {
@@ -84,7 +86,8 @@ def deal(rng: np.random.Generator, most: int = 7) -> Dealt:
                    for out, op, ins, k in gates]  # fmt: skip
         end = gates[-1][0]
         slopes = {name: _slope(gates, values, name) for name in values if name in used or name == end}
-        if all(map(math.isfinite, slopes.values())):
+        sizes = [*values.values(), *slopes.values(), *(local for _, uses in entries for _, local in uses)]
+        if all(map(math.isfinite, slopes.values())) and min(map(abs, sizes)) >= SMALLEST:
             return Dealt(entries, end, slopes)
 
 

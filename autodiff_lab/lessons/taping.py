@@ -24,6 +24,10 @@ DRAWN = 60
 """How many numbers are drawn, and tried."""
 NEAR = 1e-3
 """How near to a boundary between two paths both sides are tried."""
+EXACT = 64
+"""One over the distance of the numbers that are taken for exact in float32."""
+BLURRED = 1e-6
+"""How near to a boundary nobody is asked: there, rounding to float32 decides on the path."""
 
 
 def entries_of(function: Callable[[Any], Any], x: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -83,10 +87,11 @@ def check_entries(
     >>> lessons.check_entries(lambda x: ["multiply"], double, 0.0, 10.0).code
     'SOURCE_TEXT'
     """
-    drawn = sorted(np.random.default_rng(seed).uniform(low, high, DRAWN).round(2).tolist())
-    right = {x: held_after(function, x) for x in drawn}
-    for x in [x for pair in itertools.pairwise(drawn) for x in _boundary(function, *pair)]:
-        right[x] = held_after(function, x)
+    places = (
+        np.arange(DRAWN) + np.random.default_rng(seed).random(DRAWN)
+    ) / DRAWN  # one in each part, so none is missed
+    drawn = (low + (high - low) * places).round(2).tolist()
+    right = {x: held_after(function, x) for x in _asked(function, [float(low), *drawn, float(high)])}
     ways = list(dict.fromkeys(right.values()))
     said = {x: _names(attempt(entries, x)) for x in right}
     wrong = [x for x in right if said[x] != right[x]]
@@ -98,18 +103,35 @@ def check_entries(
     return passed(f"Right for fresh numbers{where}.")
 
 
+def _asked(function: Callable[[Any], Any], drawn: Iterable[float]) -> list[float]:
+    """Return numbers that were drawn, and numbers on either side of every boundary between two paths.
+
+    Where a boundary is a number that float32 holds exactly, such as 2, that number is asked as well.  Others that lie
+    too near are not: the program compares them in float32 and a learner in float64, so both may be right.
+    """
+    numbers = sorted(set(drawn))
+    boundaries = [x for pair in itertools.pairwise(numbers) for x in _boundary(function, *pair)]
+    for at in boundaries:
+        margin = BLURRED * max(1.0, abs(at))
+        numbers = [x for x in numbers if abs(x - at) > 2 * margin]
+        numbers += [at - NEAR / 2, at + NEAR / 2]
+        exact = round(at * EXACT) / EXACT
+        numbers += [exact] if abs(exact - at) <= margin else []
+    return numbers
+
+
 def _boundary(function: Callable[[Any], Any], left: float, right: float) -> tuple[float, ...]:
-    """Return a number on either side of where the path changes between two numbers; nothing if it does not."""
+    """Return where the path changes between two numbers; nothing if it does not."""
     ways = held_after(function, left), held_after(function, right)
     if ways[0] == ways[1]:
         return ()
-    while right - left > NEAR:
+    while right - left > BLURRED * max(1.0, abs(left)):
         middle = (left + right) / 2
         if held_after(function, middle) == ways[0]:
             left = middle
         else:
             right = middle
-    return left, right
+    return ((left + right) / 2,)
 
 
 def _names(said: Any) -> tuple[str, ...]:
