@@ -85,7 +85,7 @@ def page(recording: Recording, title: str | None = None, color: Color | None = N
     payload = scene(recording, color=color)
     name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
-    state = {"scene": payload, "step": payload["start"], "view": payload["open"]}
+    state = {"scene": payload, "step": payload["start"], "view": payload["open"], "unfolded": []}
     families = frozenset({"families.js", *wanted_files(payload["running"])})
     return document(name, state, WIDGETS / "explorer", _without_script(recording), families)
 

@@ -115,17 +115,18 @@ def test_the_four_switches_are_independent(open_page: OpenPage, tmp_path: Path) 
         box.click()
 
 
-def test_scopes_open_with_enter_and_close_with_escape(open_page: OpenPage, tmp_path: Path) -> None:
+def test_a_scope_is_shown_by_itself_with_o_and_left_with_escape(open_page: OpenPage, tmp_path: Path) -> None:
     root = explorer(open_page(save(handmade.two_layers(), tmp_path)).page)
     page = root.page
     assert "snet" in read_boxes(root)
     take_focus(root)
     for _ in range(2):
         page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
+    page.keyboard.press("o")
     assert root.get_attribute("data-view") == "net"
     assert {"snet/layer1", "snet/layer2"} <= set(read_boxes(root))
-    root.locator('[data-key="snet/layer2"] .body').dblclick()
+    root.locator('[data-key="snet/layer2"] .body').click()
+    page.keyboard.press("o")
     assert root.get_attribute("data-view") == "net/layer2"
     assert "a3" in read_boxes(root)
     outside = root.locator(".box.outside").evaluate_all("boxes => boxes.map(box => box.dataset.key)")
@@ -140,9 +141,10 @@ def test_scopes_open_with_enter_and_close_with_escape(open_page: OpenPage, tmp_p
 
 def test_a_current_step_outside_the_open_scope_is_one_press_away(open_page: OpenPage, tmp_path: Path) -> None:
     root = explorer(open_page(save(handmade.two_layers(), tmp_path)).page)
-    root.locator('[data-key="snet"] .body').dblclick()
-    root.locator('[data-key="snet/layer1"] .body').dblclick()
     take_focus(root)
+    for scope in ("snet", "snet/layer1"):
+        root.locator(f'[data-key="{scope}"] .body').click()
+        root.page.keyboard.press("o")
     root.page.keyboard.press("Home")
     elsewhere = root.locator(".elsewhere")
     for _ in range(6):

@@ -54,6 +54,9 @@ class Explorer(LabWidget):
     view : str
         Path of the scope that is open, ``""`` for the whole program.  Of a training loop with few iterations, one is
         open at first.
+    unfolded : list of str
+        Paths of the scopes that are open in place, inside the picture around them; of a loop, that of the iteration
+        that is shown. They follow the reader, and can be set.
     ask : bool
         As given.
     solved : int
@@ -62,7 +65,7 @@ class Explorer(LabWidget):
     Raises
     ------
     traitlets.TraitError
-        If `view` is set to a path in which nothing was recorded.
+        If `view` is set to a path in which nothing was recorded, or `unfolded` to a list with one.
     InvalidArgumentError
         If `color` is neither a dict nor a function, or gives something other than finite numbers and None.
     NotInRecording
@@ -86,6 +89,7 @@ class Explorer(LabWidget):
     scene = traitlets.Dict(read_only=True).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     view = traitlets.Unicode("").tag(sync=True)
+    unfolded = traitlets.List(traitlets.Unicode()).tag(sync=True)
     ask = traitlets.Bool(False).tag(sync=True)
     solved = traitlets.Int(0).tag(sync=True)
 
@@ -116,10 +120,19 @@ class Explorer(LabWidget):
     @traitlets.validate("view")
     def _of_a_known_scope(self, proposal: Any) -> str:
         path = proposal["value"]
+        self._check_scope(path)
+        return path
+
+    @traitlets.validate("unfolded")
+    def _of_known_scopes(self, proposal: Any) -> list[str]:
+        for path in proposal["value"]:
+            self._check_scope(path)
+        return proposal["value"]
+
+    def _check_scope(self, path: str) -> None:
         if path and path not in self.scene.get("views", {}):
             known = ", ".join(sorted(p for p in self.scene["views"] if p)) or "none"
             raise traitlets.TraitError(f"No op ran in scope {path!r}; the scopes of this recording are: {known}.")
-        return path
 
     def account(self) -> str:
         """Return the recording as text; a long one is summed up, and of a locked one only the program is shown."""

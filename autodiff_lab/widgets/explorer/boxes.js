@@ -35,6 +35,7 @@ const STACKED = 10;
  * @returns {BoxPicture}
  */
 export function drawBox(scene, box) {
+  if (box.kind === "frame") return drawFrame(box);
   const tensor = scene.tensors.get(box.tensors[0]);
   const classes = `box ${box.kind.replace(" ", "-")}${box.outside ? " outside" : ""}`;
   const group = drawing("g", { class: classes, transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
@@ -65,6 +66,16 @@ export function drawBox(scene, box) {
     group.append(picture.arrived);
   }
   return picture;
+}
+
+/** A fold that is open in place: a frame with its name, and a mark that closes it. @param {Box} box @returns {BoxPicture} */
+function drawFrame(box) {
+  const group = drawing("g", { class: "box frame", transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
+  const text = drawing("text", { class: "head", x: PAD, y: 20 }, drawing("tspan", { class: "label" }, cut(box.label)));
+  if (box.turns.length) text.append(drawing("tspan", { class: "name", dx: 6 }, `${box.turns.indexOf(box.name) + 1} of ${box.turns.length}`));
+  const close = drawing("g", { class: "close", transform: `translate(${box.width - 18} 15)` }, drawing("circle", { r: 9 }), drawing("path", { d: "M-4 0H4" }));
+  group.append(outline(box, "body", 0), text, close);
+  return { group, chip: drawing("text"), value: null, gradient: null, arrived: null, turn: null, shown: "" };
 }
 
 /**
@@ -203,6 +214,7 @@ function meets(scene, tensor) {
  * @param {BoxPicture} picture
  */
 export function paintBox(scene, state, box, picture) {
+  if (box.kind === "frame") return;
   markTurn(scene, state, box, picture);
   const tensor = scene.tensors.get(box.tensors[0]);
   if (box.kind === "failed" || !tensor) {
@@ -276,8 +288,8 @@ export function tipOf(scene, state, box) {
     if (application.of) told.push(application.of);
     if (application.error) told.push(`failed: ${application.error}`);
   }
-  if (box.kind === "scope") told.push(`scope ${box.key.slice(1)}: ${counted(box.members.length, "op")}; Enter opens it`);
-  if (box.turns.length) told.push(`${box.label}: ${counted(box.turns.length, "iteration")}, ${counted(box.members.length, "op")}; Enter opens one`);
+  if (box.key.startsWith("s")) told.push(`scope ${box.key.slice(1)}: ${counted(box.members.length, "op")}; Enter ${shut(box)} it`);
+  if (box.turns.length) told.push(`${box.label}: ${counted(box.turns.length, "iteration")}, ${counted(box.members.length, "op")}; Enter ${shut(box)} it`);
   for (const number of box.tensors) {
     const tensor = scene.tensors.get(number);
     if (tensor) told.push(tensorWords(scene, state, tensor));
@@ -290,6 +302,11 @@ export function tipOf(scene, state, box) {
   const place = application?.place ?? scene.tensors.get(box.tensors[0])?.place;
   if (place) told.push(`${place.where}: ${place.line}`);
   return told.join("\n");
+}
+
+/** What Enter does with a fold. @param {Box} box */
+function shut(box) {
+  return box.kind === "frame" ? "closes" : "opens";
 }
 
 /** @param {Scene} scene @param {State} state @param {Tensor} tensor */

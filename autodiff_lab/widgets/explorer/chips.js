@@ -31,8 +31,8 @@ export function fillChip(box, chip, scale, pictured = false) {
   chip.setAttribute("y", String(pictured && scale >= TINY ? ABOVE : middle));
   const room = Math.floor((box.width * scale - 4) / LETTER_WIDTH);
   const times = box.turns.length ? ` ×${box.turns.length}` : "";
-  const wishes = [`${box.label}${times}${box.name ? ` → ${box.name}` : ""}`, `${box.label}${times}`, box.label];
+  const wishes = [`${box.label}${times}${box.name ? ` → ${box.name}` : ""}`, `${box.label}${times}`, box.label, box.label.split("/").pop() ?? ""];
   const whole = wishes.find((wish) => wish.length <= room);
-  setText(chip, whole ?? (room > 1 ? `${box.label.slice(0, room - 1)}${CUT}` : ""));
+  setText(chip, whole ?? (room > 1 ? `${wishes[3].slice(0, room - 1)}${CUT}` : ""));
   chip.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;
 }

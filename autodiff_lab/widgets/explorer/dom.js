@@ -122,3 +122,19 @@ export function iconButton(name, label, key, act, signal) {
   made.addEventListener("click", act, { signal });
   return made;
 }
+
+/**
+ * Copied text has every digit, not the four that are shown.
+ * @param {ClipboardEvent} event
+ * @param {HTMLElement} root
+ */
+export function copyInFull(event, root) {
+  const selection = root.ownerDocument.getSelection();
+  if (!event.clipboardData || !selection || selection.isCollapsed) return;
+  const copied = selection.getRangeAt(0).cloneContents();
+  const numbers = copied.querySelectorAll("[data-full]");
+  if (!numbers.length) return;
+  for (const number of numbers) number.textContent = number.getAttribute("data-full") || number.textContent;
+  event.clipboardData.setData("text/plain", copied.textContent ?? "");
+  event.preventDefault();
+}

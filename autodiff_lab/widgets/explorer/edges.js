@@ -37,7 +37,7 @@ export function drawEdge(scene, view, edge, at, labels) {
   const target = view.boxes[edge.target];
   const cuts = edge.kind === "value" ? scene.cuts.filter((cut) => isCutAt(cut, target, edge.tensor)) : [];
   if (cuts.length) group.append(slash(along(points, 0.5)));
-  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes, labels, label: null, shown: "", cuts };
+  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes.filter(({ kind }) => kind !== "frame"), labels, label: null, shown: "", cuts };
 }
 
 /** Where a gradient is lost: a slash across the edge, and the word. @param {[number, number]} place */

@@ -5,6 +5,7 @@ import { LETTERS, READABLE, TINY, fillChip } from "./chips.js";
 import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { levels, measured, writeMeasure } from "./measures.js";
+import { appear, glide } from "./motion.js";
 import { makeOverview } from "./overview.js";
 import { twins, usersOf } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
@@ -75,13 +76,13 @@ export class GraphPanel {
     this.canvas.setAttribute("class", view.why ? "canvas absent" : "canvas");
     setText(this.notice, view.why);
     this.notice.hidden = !view.why;
-    const layers = ["halos", "edges", "boxes", "shares"].map((name) => drawing("g", { class: name }));
-    const [halos, edges, boxes, shares] = layers;
+    const layers = ["frames", "halos", "edges", "boxes", "shares"].map((name) => drawing("g", { class: name }));
+    const [frames, halos, edges, boxes, shares] = layers;
     this.edges = view.edges.map((edge, at) => drawEdge(this.scene, view, edge, at, shares));
     this.boxes = view.boxes.map((box) => drawBox(this.scene, box));
     edges.append(...this.edges.map((picture) => picture.group));
     halos.append(this.halo);
-    boxes.append(...this.boxes.map((picture) => picture.group));
+    view.boxes.forEach((box, at) => (box.kind === "frame" ? frames : boxes).append(this.boxes[at].group));
     this.world.replaceChildren(...layers);
     this.written = 0;
     this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));
@@ -89,6 +90,23 @@ export class GraphPanel {
     this.overview.open(view);
     setText(this.inspector, "");
     this.color(this.measure);
+  }
+
+  /** Draw the same view with other folds open: boxes glide to their places, and what was selected stays so. @param {View} view */
+  refold(view) {
+    const { moved, look, measure } = this;
+    const before = new Map(this.view?.boxes.map((box) => [box.key, box]));
+    const key = this.view?.boxes[this.selected]?.key;
+    this.open(view);
+    const chosen = view.boxes.find((box) => box.key === key && !box.outside);
+    const old = before.get(key ?? "");
+    this.moved = moved;
+    if (moved && chosen && old) this.look = { ...look, x: look.x + (old.x - chosen.x) * look.scale, y: look.y + (old.y - chosen.y) * look.scale };
+    if (moved) this.move(chosen ? revealed(this.look, chosen, this.size()) : this.look, true);
+    this.color(measure);
+    view.boxes.forEach((box, at) => glide(this.boxes[at].group, before.get(box.key), box));
+    for (const { group } of this.edges) appear(group);
+    if (chosen) this.select(chosen.at, true);
   }
 
   /** Colour the boxes by a measure and write its number on them; by nothing if it is empty. @param {string} what */
@@ -116,7 +134,7 @@ export class GraphPanel {
     for (const picture of this.edges) paintEdge(this.scene, state, picture);
     const home = this.currentBox(state);
     this.moveHalo(home);
-    if (!this.moved) this.lookAround();
+    if (!this.moved) this.lookAround(true);
     else if (home) this.move(revealed(this.look, home, this.size()), true);
     this.overview.now(home);
     if (this.selected >= 0) this.inspect(this.selected);
@@ -143,11 +161,11 @@ export class GraphPanel {
   }
 
   /** The first look, and again when the panel gets another size before anybody moved. */
-  lookAround() {
+  lookAround(gliding = false) {
     const { view, state } = this;
     if (!view || !state || !(this.room?.width ?? this.element.clientWidth)) return;
     this.grow(view);
-    this.move(fitted(view, this.size()));
+    this.move(fitted(view, this.size()), gliding && this.written >= 0);
   }
 
   /** The panel is as high as the first picture needs, up to most of the window; later views fit into it. @param {View} view */
@@ -160,13 +178,13 @@ export class GraphPanel {
   }
 
   fit() {
-    if (this.view) this.move(fitted(this.view, this.size()));
+    if (this.view) this.move(fitted(this.view, this.size()), true);
     this.moved = true;
   }
 
   /** @param {number} factor */
-  zoom(factor, x = this.size().width / 2, y = this.size().height / 2) {
-    this.move(zoomed(this.look, factor, x, y));
+  zoom(factor, x = this.size().width / 2, y = this.size().height / 2, gliding = false) {
+    this.move(zoomed(this.look, factor, x, y), gliding);
     this.moved = true;
   }
 
@@ -196,7 +214,7 @@ export class GraphPanel {
     if (this.canvas.style.getPropertyValue("--letters") !== letters) this.canvas.style.setProperty("--letters", letters);
     if (!small || scale === this.written || !this.view) return;
     this.written = scale;
-    this.view.boxes.forEach((box, at) => fillChip(box, this.boxes[at].chip, scale, Boolean(this.boxes[at].value?.cells)));
+    this.view.boxes.forEach((box, at) => box.kind !== "frame" && fillChip(box, this.boxes[at].chip, scale, Boolean(this.boxes[at].value?.cells)));
   }
 
   /**
@@ -287,6 +305,7 @@ export class GraphPanel {
     if (event.button !== 0 || !(event.target instanceof Element) || event.target.closest(".overview, button")) return;
     const started = { x: event.clientX, y: event.clientY, look: this.look };
     const at = boxAt(event.target);
+    const shut = event.target.closest(".close");
     const edge = event.target.closest(".edge")?.getAttribute("data-edge");
     const letGo = new AbortController();
     const signal = AbortSignal.any ? AbortSignal.any([this.acts.signal, letGo.signal]) : letGo.signal;
@@ -302,7 +321,8 @@ export class GraphPanel {
     const drop = () => {
       letGo.abort();
       if (dragged) return;
-      if (edge) this.acts.take(Number(edge));
+      if (shut) this.acts.enter(at);
+      else if (edge) this.acts.take(Number(edge));
       else this.acts.select(at, event.shiftKey);
     };
     const page = this.element.ownerDocument;
@@ -354,7 +374,7 @@ export class GraphPanel {
 
   /** @param {1 | -1} way */
   zoomByKey(way) {
-    this.zoom(way > 0 ? KEYBOARD_STEP : 1 / KEYBOARD_STEP);
+    this.zoom(way > 0 ? KEYBOARD_STEP : 1 / KEYBOARD_STEP, undefined, undefined, true);
   }
 }
 

@@ -189,6 +189,11 @@ export function phaseLabel(sweep, sweeps) {
   return sweeps.length > 1 ? `${kind} ${sweep + 1}` : kind;
 }
 
+/** The turn of a loop in which a scope lies, or else the first. @param {string[]} turns @param {string} scope */
+export function turnWith(turns, scope) {
+  return turns.find((turn) => isInside(scope, turn)) ?? turns[0];
+}
+
 /**
  * The turn of a loop that a scope is, or lies in; of loops inside each other, the innermost.
  * @param {Scene} scene

@@ -2,14 +2,14 @@
 // what depends on it and a path between two, goes to the steps that touch a node, and to where a gradient is lost.
 
 import { setText } from "./dom.js";
-import { edgesAt, lineage, pathBetween, placeOfCut, touches } from "./trace.js";
+import { edgesAt, isCutAt, lineage, pathBetween, placeOfCut, touches } from "./trace.js";
 import { counted } from "./words.js";
 
 /** @import { GraphPanel } from "./graph.js" */
 /** @import { Key } from "./keys.js" */
 /** @import { Cut, Scene } from "./scene.js" */
 /**
- * @typedef {{ focus: () => number, step: () => number, go: (step: number) => void, open: (path: string) => void,
+ * @typedef {{ focus: () => number, step: () => number, go: (step: number) => void, show: (path: string) => void,
  *   say: (text: string) => void, card: () => void }} TracerActs `focus` is the node that keys speak of
  */
 
@@ -139,12 +139,14 @@ export class Tracer {
   showCut(cut) {
     const place = placeOfCut(this.scene, cut);
     if (!place) return;
-    this.acts.open(place.view);
+    this.acts.show(place.view);
     this.acts.go(Math.max(this.scene.sweeps[cut.sweep]?.last ?? 0, this.acts.step()));
     const { view } = this.graph;
-    const box = view?.boxes[place.edge >= 0 ? view.edges[place.edge].target : place.box];
-    if (place.edge >= 0) this.take(place.edge);
-    else this.graph.select(place.box);
+    if (!view) return;
+    const edge = view.edges.findIndex((one) => isCutAt(cut, view.boxes[one.target], one.tensor) && !view.boxes[one.target].members.length);
+    const box = edge >= 0 ? view.boxes[view.edges[edge].target] : view.boxes.find((one) => one.tensors.includes(cut.tensor) && !one.outside);
+    if (edge >= 0) this.take(edge);
+    else this.graph.select(box?.at ?? -1);
     this.tell(cut.tensor);
     if (box) this.graph.centreOn(box);
   }

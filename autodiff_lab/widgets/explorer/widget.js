@@ -8,8 +8,9 @@ import { Program } from "../running/program.js";
 import { Tuner } from "../running/tuner.js";
 import { Asker } from "./asking.js";
 import { paintCard, paintTensor } from "./card.js";
-import { element, setText } from "./dom.js";
+import { copyInFull, element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
+import { Folds } from "./folds.js";
 import { GraphPanel } from "./graph.js";
 import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
@@ -23,7 +24,7 @@ import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
 /** @import { State } from "./fold.js" */
-/** @typedef {{ scene: any, step: number, view: string, ask: boolean, solved: number, wants_focus: boolean }} Traits */
+/** @typedef {{ scene: any, step: number, view: string, unfolded: string[], ask: boolean, solved: number, wants_focus: boolean }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
 
 /** One view of the model on the page. */
@@ -36,8 +37,9 @@ class ExplorerView {
     const { signal } = this.stop;
     const go = (/** @type {number} */ step) => this.go(step);
     this.graph = new GraphPanel(this.scene, { select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)), take: (edge) => this.tracer.take(edge), enter: (at) => this.enter(at), grown: (height) => this.grow(height), signal });
+    this.folds = new Folds(this.scene, model, this.graph, { focus: () => this.focus(), scope: () => this.scope(), open: (path) => this.open(path), say: (text) => this.say(text) });
     this.tracer = new Tracer(this.scene, this.graph, {
-      focus: () => this.focus(), step: () => this.step(), go, open: (path) => this.open(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
+      focus: () => this.focus(), step: () => this.step(), go, show: (path) => this.reveal(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
     });
     this.card = element("section", { class: "card", "aria-label": "Step" });
     this.asker = new Asker(this.scene, model, this.card, { stop: () => this.transport.stop(), back: () => this.graph.element.focus({ preventScroll: true }) });
@@ -88,18 +90,13 @@ class ExplorerView {
     this.root.addEventListener("closed", () => this.closeSearch(), { signal });
     this.root.addEventListener("copy", (event) => copyInFull(event, this.root), { signal });
     const paint = () => this.paint();
-    const open = () => this.openView();
-    model.on("change:step", paint);
-    model.on("change:solved", paint);
-    model.on("change:ask", paint);
-    model.on("change:view", open);
-    signal.addEventListener("abort", () => {
-      model.off("change:step", paint);
-      model.off("change:solved", paint);
-      model.off("change:ask", paint);
-      model.off("change:view", open);
-      this.root.remove();
-    });
+    const acts = { step: paint, solved: paint, ask: paint, view: () => this.openView(), unfolded: () => this.refold() };
+    for (const [trait, act] of Object.entries(acts)) {
+      const event = /** @type {"change:step"} */ (`change:${trait}`);
+      model.on(event, act);
+      signal.addEventListener("abort", () => model.off(event, act));
+    }
+    signal.addEventListener("abort", () => this.root.remove());
   }
 
   step() {
@@ -134,15 +131,30 @@ class ExplorerView {
     const left = this.shownView;
     this.shownView = view.path;
     this.tracer.forget();
-    this.graph.open(view);
+    this.graph.open(this.folds.view(view.path));
     this.tuner.dress();
     this.path.open(view.path);
     this.root.dataset.view = view.path;
     if (view.why) this.showTable(true);
     if (this.state) this.paintGraph(this.state);
-    const home = view.boxes.find((box) => box.key === `s${left}` || box.turns.some((turn) => isInside(left, turn)));
+    const home = this.graph.view?.boxes.find((box) => box.key === `s${left}` || box.turns.some((turn) => isInside(left, turn)));
     if (home && left.startsWith(view.path)) this.graph.select(home.at);
     this.header.finder.repeat();
+  }
+
+  /** Draw the picture again after folds were opened or closed in place. */
+  refold() {
+    this.tracer.forget();
+    this.graph.refold(this.folds.view(this.shownView));
+    this.tuner.dress();
+    if (this.state) this.paintGraph(this.state);
+    this.header.finder.repeat();
+  }
+
+  /** Let the inside of a scope be seen: in place where it lies in what is shown, else by itself. @param {string} path */
+  reveal(path) {
+    if (isInside(path, this.shownView)) this.folds.reveal(this.shownView, path);
+    else this.open(path);
   }
 
   /** @param {boolean} [quiet] while a number is dragged nothing is announced */
@@ -175,7 +187,8 @@ class ExplorerView {
   /** In a loop one turn is open, and the picture goes along to the turn of the current step. @param {State} state */
   goAlong(state) {
     const turn = turnOf(this.scene, this.shownView);
-    const scope = this.scopeOf(state);
+    const scope = this.scope();
+    if (state.now) this.folds.follow(scope);
     if (!turn || !state.now || isInside(scope, turn.path)) return;
     const other = turn.turns.find((path) => isInside(scope, path));
     if (other === undefined) return;
@@ -183,15 +196,15 @@ class ExplorerView {
     this.open(this.scene.views.has(same) && isInside(scope, same) ? same : other);
   }
 
-  /** @param {State} state */
-  scopeOf(state) {
-    return this.scene.applications.get(state.now?.application ?? -1)?.scope ?? "";
+  /** In which the current step ran. */
+  scope() {
+    return this.scene.applications.get(this.state?.now?.application ?? -1)?.scope ?? "";
   }
 
   /** To the same step of the next turn of the loop, or of the one before. @param {1 | -1} by */
   turn(by) {
     if (!this.state) return;
-    const turn = turnOf(this.scene, this.shownView) ?? turnOf(this.scene, this.scopeOf(this.state));
+    const turn = turnOf(this.scene, this.shownView) ?? turnOf(this.scene, this.scope()) ?? this.folds.turn();
     const next = turn?.turns[turn.at + by];
     if (!turn || next === undefined) return;
     const here = stepsIn(this.scene, turn.path).indexOf(this.state.step);
@@ -226,17 +239,11 @@ class ExplorerView {
     if (carried && carried.application >= 0) return this.goTo(carried.application);
     const box = this.graph.view?.boxes[at];
     if (!box) return undefined;
-    if (box.turns.length) this.open(this.turnNow(box.turns));
-    else if (box.key.startsWith("s")) this.open(box.key.slice(1));
+    if (box.members.length && !box.outside) this.folds.fold(at);
+    else if (box.members.length) this.reveal(this.folds.inside(box));
     else if (box.application >= 0) this.goTo(box.application);
     else this.tuner.edit();
     return undefined;
-  }
-
-  /** The turn of a loop in which the current step lies, or else the first. @param {string[]} turns */
-  turnNow(turns) {
-    const scope = this.state ? this.scopeOf(this.state) : "";
-    return turns.find((turn) => isInside(scope, turn)) ?? turns[0];
   }
 
   /** The card is as high as the graph. @param {number} height */
@@ -306,9 +313,10 @@ class ExplorerView {
 
   /** @param {string} view @param {number} at */
   find(view, at) {
-    this.open(view);
-    this.graph.select(at);
-    const box = this.graph.view?.boxes[at];
+    this.reveal(view);
+    const key = this.scene.views.get(view)?.boxes[at].key;
+    const box = this.graph.view?.boxes.find((one) => one.key === key && !one.outside);
+    this.graph.select(box?.at ?? -1);
     if (!box) return;
     this.graph.centreOn(box);
     this.tracer.tell(box.tensors[0] ?? -1);
@@ -316,7 +324,8 @@ class ExplorerView {
 
   /** @param {{ view: string, at: number }[]} found */
   mark(found) {
-    this.graph.mark(new Set(found.filter((one) => one.view === this.shownView).map((one) => one.at)));
+    const keys = new Set(found.map(({ view, at }) => this.scene.views.get(view)?.boxes[at].key));
+    this.graph.mark(new Set(this.graph.view?.boxes.flatMap((box) => (keys.has(box.key) && !box.outside ? [box.at] : []))));
   }
 
   showTable(on = this.table.element.hidden) {
@@ -356,7 +365,8 @@ class ExplorerView {
       ...this.tracer.keys(),
       { keys: ["]", "PageDown"], shown: "]", does: "next iteration of a loop", act: () => this.turn(1) },
       { keys: ["[", "PageUp"], shown: "[", does: "previous iteration of a loop", act: () => this.turn(-1) },
-      { keys: ["Enter"], shown: "Enter", does: "open a scope, go to the step of an op, type into an input", act: () => this.enter(this.focus()) },
+      { keys: ["Enter"], shown: "Enter", does: "open a scope in place or close it, go to the step of an op, type into an input", act: () => this.enter(this.focus()) },
+      ...this.folds.keys(),
       { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope, back to the cell", act: () => this.leave() },
       { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },
       { keys: ["f"], shown: "f", does: "fit the graph to the panel", act: () => this.graph.fit() },
@@ -370,22 +380,6 @@ class ExplorerView {
       { keys: ["?"], shown: "?", does: "these keys", act: () => this.showHelp() },
     ];
   }
-}
-
-/**
- * Copied text has every digit, not the four that are shown.
- * @param {ClipboardEvent} event
- * @param {HTMLElement} root
- */
-function copyInFull(event, root) {
-  const selection = root.ownerDocument.getSelection();
-  if (!event.clipboardData || !selection || selection.isCollapsed) return;
-  const copied = selection.getRangeAt(0).cloneContents();
-  const numbers = copied.querySelectorAll("[data-full]");
-  if (!numbers.length) return;
-  for (const number of numbers) number.textContent = number.getAttribute("data-full") || number.textContent;
-  event.clipboardData.setData("text/plain", copied.textContent ?? "");
-  event.preventDefault();
 }
 
 /** @type {import("@anywidget/types").Render<Traits>} */
