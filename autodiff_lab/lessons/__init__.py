@@ -15,9 +15,10 @@ from autodiff_lab.lessons.broadcasting import (
     check_unbroadcast,
 )
 from autodiff_lab.lessons.casework import check_case, check_own_case
+from autodiff_lab.lessons.checkpoints import check_board, check_checkpoints, checkpoint_board, run_board
 from autodiff_lab.lessons.clinic import Case, case, ward
 from autodiff_lab.lessons.codes import CODES, Misconception
-from autodiff_lab.lessons.compiling import check_checkpoints, check_compiled, check_one_program
+from autodiff_lab.lessons.compiling import check_compiled, check_one_program
 from autodiff_lab.lessons.costs import check_pays, check_total, check_traffic
 from autodiff_lab.lessons.curvature import check_derivative, check_hessian, check_hvp, check_mixed, check_newton
 from autodiff_lab.lessons.differences import (
@@ -52,6 +53,7 @@ from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffi
 from autodiff_lab.lessons.memory import memory_line, run_chain
 from autodiff_lab.lessons.orders import check_early, check_uncleared, check_wrong_numbers
 from autodiff_lab.lessons.pictures import Picture, derivatives, jacobian_map, matmul_map, tape_frames
+from autodiff_lab.lessons.plans import check_bulbs, check_fewest, check_pieces, check_reach, check_staircase
 from autodiff_lab.lessons.prediction import Prediction, predict
 from autodiff_lab.lessons.products import check_matmul_vjp, check_modes, check_own_slope, check_sizes, check_vjp
 from autodiff_lab.lessons.puzzle import BackwardPuzzle, backward_puzzle
@@ -108,6 +110,8 @@ __all__ = [
     "check_averaging_time",
     "check_birthplaces",
     "check_blocks",
+    "check_board",
+    "check_bulbs",
     "check_case",
     "check_central",
     "check_checkpoints",
@@ -120,6 +124,7 @@ __all__ = [
     "check_emitted",
     "check_engine",
     "check_entries",
+    "check_fewest",
     "check_good_step",
     "check_gradients",
     "check_hessian",
@@ -143,14 +148,17 @@ __all__ = [
     "check_patients",
     "check_pays",
     "check_per_point",
+    "check_pieces",
     "check_price",
     "check_rate_from_table",
+    "check_reach",
     "check_regression",
     "check_repair",
     "check_safe",
     "check_scale",
     "check_second_difference",
     "check_sizes",
+    "check_staircase",
     "check_sum",
     "check_sum_rule",
     "check_sums",
@@ -164,6 +172,7 @@ __all__ = [
     "check_verdict",
     "check_vjp",
     "check_wrong_numbers",
+    "checkpoint_board",
     "cuda",
     "deal_valley",
     "derivatives",
@@ -182,6 +191,7 @@ __all__ = [
     "patients",
     "predict",
     "progress",
+    "run_board",
     "run_chain",
     "run_simulated",
     "seconds",

@@ -1,4 +1,4 @@
-"""Checks of lesson 14 on functions that should be compiled, and on checkpoints."""
+"""Checks of lesson 14a on functions that should be compiled."""
 
 from __future__ import annotations
 
@@ -13,13 +13,7 @@ import autodiff_lab as lab
 from autodiff_lab.compile import Function
 from autodiff_lab.lessons.attempt import a_kind, array, attempt, checked, is_blank, listed, other, stop
 from autodiff_lab.lessons.exercise import Exercise
-from autodiff_lab.lessons.memory import OPS, Chain, Kept, Op, run_chain
 from autodiff_lab.lessons.result import CheckResult, passed
-
-MOST_KEPT, MOST_AGAIN = 8, 16
-"""What a chain of 16 ops may keep, and how many ops it may run again."""
-PAR, BEST = 7, 6
-"""Values that pieces of equal length keep, and pieces of 5, 4, 3 and 2 before two ops that are kept."""
 
 
 def reference(name: str, x: np.ndarray) -> np.ndarray:
@@ -41,7 +35,7 @@ def _without_the_reason() -> Generator[None]:
 
 @checked
 def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
-    """Check that a function of lesson 14 gives what it gave, and runs as a program.
+    """Check that a function of lesson 14a gives what it gave, and runs as a program.
 
     Parameters
     ----------
@@ -119,58 +113,8 @@ def check_one_program(run: Callable[[Any, Any, list[float]], Any]) -> CheckResul
     return passed("8 rates, and one program.")
 
 
-@checked
-def check_checkpoints(chain: Chain) -> CheckResult:
-    """Check a chain of 16 ops that keeps few values, runs few ops again, and has the same gradient.
-
-    Parameters
-    ----------
-    chain : callable
-        ``chain(op, x)``: applies op 16 times, one after the other.
-
-    Examples
-    --------
-    >>> from autodiff_lab import lessons
-    >>> def all_kept(op, x):
-    ...     for _ in range(16):
-    ...         x = op(x)
-    ...     return x
-    >>> lessons.check_checkpoints(all_kept).code
-    'ALL_KEPT'
-    """
-    plain = run_chain(_plain)
-    found: Any = attempt(lambda: run_chain(chain))
-    if not isinstance(found, Kept):
-        raise stop("RAISES", "chain should return a tensor.")
-    if not np.array_equal(found.gradient, plain.gradient):
-        raise stop("GRADIENT_CHANGED")
-    if found.forward != OPS:
-        raise other("function", f"op ran {found.forward} times on the way forward, and the chain has {OPS} ops.",
-                    "Every step must go through op: a value that op did not make is not counted.")  # fmt: skip
-    counts = f"At most {found.peak} values kept, {found.again} ops rerun."
-    if found.again > MOST_AGAIN:
-        raise stop("TOO_OFTEN", f"{counts} At most {MOST_AGAIN} are allowed.")
-    if found.peak > MOST_KEPT:
-        forgot = max(found.line.kept[: found.line.turn]) <= 2
-        raise stop("ONE_CHECKPOINT" if forgot else "ALL_KEPT", f"{counts} At most {MOST_KEPT} values are allowed.")
-    return passed(f"{counts} The gradient is the same to the last bit. {_score(found.peak)}")
-
-
-def _score(peak: int) -> str:
-    if peak <= BEST:
-        return f"No plan keeps fewer than {BEST}."
-    return f"Par is {PAR}; the best plan keeps {BEST}." if peak > PAR else f"That is par; the best plan keeps {BEST}."
-
-
-def _plain(op: Op, x: Any) -> Any:
-    for _ in range(OPS):
-        x = op(x)
-    return x
-
-
 EXERCISES: dict[str, Exercise] = {
-    "14.1": Exercise("a branch in a program", check_compiled),
-    "14.2": Exercise("a number that leaves", check_compiled),
-    "14.3": Exercise("one program for all rates", check_one_program),
-    "14.4": Exercise("checkpoints", check_checkpoints),
+    "14a.1": Exercise("a branch in a program", check_compiled),
+    "14a.2": Exercise("a number that leaves", check_compiled),
+    "14a.3": Exercise("one program for all rates", check_one_program),
 }

@@ -1,4 +1,4 @@
-"""Checks of lesson 14 on what things cost: calls of a compiled function, and the traffic of loops.
+"""Checks of lesson 14a on what things cost: calls of a compiled function, and the traffic of loops.
 
 Nothing here asks for a time: times differ from run to run, counts do not.
 """
@@ -125,5 +125,5 @@ def check_traffic(moved: Callable[[int, int], Any], names: tuple[str, str] = ("o
 _WAYS = ("treatment by treatment", "painting by painting")
 
 EXERCISES: dict[str, Exercise] = {
-    "14.5": Exercise("the restorer's walks", lambda walks: check_traffic(walks, names=_WAYS))
+    "14a.4": Exercise("the restorer's walks", lambda walks: check_traffic(walks, names=_WAYS))
 }

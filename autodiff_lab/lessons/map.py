@@ -25,7 +25,6 @@ COURSE: dict[str, str] = {
     "11": "Trust, but check",
     "12": "Downhill",
     "13": "Derivatives of derivatives",
-    "14": "Fast and small",
     "14a": "Fast",
     "14b": "Small",
     "15": "A thread for each number",

@@ -1,4 +1,4 @@
-"""What lesson 14 measures: the time of a call, and the bytes that pass through memory.
+"""What lesson 14a measures: the time of a call, and the bytes that pass through memory.
 
 Times differ from machine to machine and from run to run, so they are in the picture and never in its account.
 """

@@ -1,4 +1,4 @@
-"""What lesson 14 counts: the values that a tape keeps while a chain of ops runs forward and backward."""
+"""What lesson 14b counts: the values that a tape keeps while a chain of ops runs forward and backward."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Op = Callable[[Any], Any]
 Chain = Callable[[Op, Any], Any]
 
 OPS = 16
-"""How many ops the chains of lesson 14 have."""
+"""How many ops the chains of lesson 14b have."""
 
 
 @dataclass(frozen=True)

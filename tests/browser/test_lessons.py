@@ -11,12 +11,14 @@ from tests.browser.lesson_05 import open_lesson_5
 from tests.browser.lesson_08 import open_lesson_8
 from tests.browser.lesson_09 import open_lesson_9
 from tests.browser.lesson_12 import open_lesson_12
+from tests.browser.lesson_14 import open_lesson_14a, open_lesson_14b
 from tests.browser.lesson_16 import open_lesson_16
 from tests.browser.view import View, notebook_is_done
+from tests.lessons.play import number_of
 from tests.tree import ROOT
 
 PLAYED = ROOT / "tests" / "lessons" / "played"
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb"))
 LOCKED = "Closed until you commit a prediction above."
 
 
@@ -233,33 +235,6 @@ def open_lesson_13(view: View, screenshot: Screenshot) -> None:
                 screenshot(view, name, dark=dark, width=width, height=1200)
 
 
-def open_lesson_14(view: View, screenshot: Screenshot) -> None:
-    """Open the bars, the program and the memory."""
-    type_prediction(view, "question", "320", "32")
-    assert "48 too little" in cell(view, "observe-it").locator("table").first.inner_text()
-    shown = cell(view, "observe-program").locator(".lab-program-view")
-    shown.wait_for()
-    assert "10 ops forward" in shown.locator(".summary").inner_text()
-    shown.locator(".program .row", has_text="tanh").click()
-    assert "step: takes the hyperbolic tangent" in shown.locator(".said").inner_text()
-    view.page.keyboard.press("ArrowDown")
-    assert "multipl" in shown.locator(".said").inner_text()
-    cell(view, "cold-question").locator("input[type=radio]").first.check()
-    cell(view, "cold-question").get_by_role("button", name="Commit").click()
-    cell(view, "cold-answer").locator("svg.lab-chart").wait_for()
-    assert cell(view, "cold-answer").locator("svg.lab-chart .lab-bar").count() == 3
-    type_prediction(view, "memory-question", "8", "16")
-    cell(view, "memory-answer").locator("svg.lab-chart").wait_for()
-    assert cell(view, "memory-answer").locator("svg.lab-chart .lab-steps").count() == 2
-    assert "1 too much" in cell(view, "memory-answer").locator("table").first.inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("hook", "question", "observe-how", "cold-question", "memory-question", "pieces"):
-                name = f"lesson-14-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
-
-
 def open_lesson_15(view: View, screenshot: Screenshot) -> None:
     """Open the maps from threads to elements."""
     type_prediction(view, "question", "2", "4")
@@ -322,7 +297,8 @@ OPEN = {
     "11": open_lesson_11,
     "12": open_lesson_12,
     "13": open_lesson_13,
-    "14": open_lesson_14,
+    "14a": open_lesson_14a,
+    "14b": open_lesson_14b,
     "15": open_lesson_15,
     "16": open_lesson_16,
     "17": open_lesson_17,
@@ -346,5 +322,5 @@ def test_a_lesson_runs_and_opens_with_a_prediction(
     for number in range(0, cells.count(), 8):
         for dark in (False, True):
             cells.nth(number).evaluate("cell => cell.scrollIntoView()")
-            screenshot(view, f"lesson-{path.stem[:2]}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)
-    OPEN[path.stem[:2]](view, screenshot)
+            screenshot(view, f"lesson-{number_of(path.stem)}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)
+    OPEN[number_of(path.stem)](view, screenshot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.lessons.answers import SOLVED
-from tests.lessons.play import LESSONS, cells
+from tests.lessons.play import LESSONS, cells, number_of
 
 HEAD = """# Solutions
 
@@ -22,7 +22,7 @@ def page() -> str:
 
 
 def _lesson(lesson: str) -> list[str]:
-    solved = SOLVED.get(lesson[:2], {})
+    solved = SOLVED.get(number_of(lesson), {})
     parts: list[str] = []
     heading = said = ""
     for cell in cells(lesson):

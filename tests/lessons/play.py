@@ -15,7 +15,12 @@ from tests.lessons.answers import SOLVED
 from tests.tree import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
-LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]*_*.ipynb"))
+
+
+def number_of(lesson: str) -> str:
+    """Return the number of a lesson from its file name: "07" or "14a"."""
+    return lesson.partition("_")[0]
 
 
 @cache

@@ -13,13 +13,13 @@ from typing import Any
 import nbformat
 
 from tests.lessons.answers import SOLVED
-from tests.lessons.play import LESSONS, NOTEBOOKS
+from tests.lessons.play import LESSONS, NOTEBOOKS, number_of
 
 
 def solved(lesson: str) -> Any:
     """Return a lesson, by its file name without the ending, with an answer in every exercise and no outputs."""
     notebook = nbformat.read(NOTEBOOKS / f"{lesson}.ipynb", as_version=4)
-    answers = SOLVED.get(lesson[:2], {})
+    answers = SOLVED.get(number_of(lesson), {})
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

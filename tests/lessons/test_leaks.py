@@ -168,13 +168,15 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     ("13", "fourth-answer", "outcome=fourth", 'outcome="sin x"'),
     ("15", "observe-it", '"blocks": needed', '"blocks": 3'),
     ("11", "where-answer", 'outcome=lambda: f"{float(root_slope):g}"', 'outcome="nan"'),
+    ("14b", "observe-it", '"kept": counted.peak', '"kept": 7'),
     ("16", "observe-it", "outcome=as_words", 'outcome="0 and None"'),
     *[(lesson, cell, "", "") for lesson, cell in (
         ("11", "blame-answer"), ("11", "rule-in-code"),
         ("01", "shrink-it"), ("01", "rule-in-code"), ("06", "entries-printed"), ("06", "bytes-bars"),
         ("08", "rule-in-code"), ("08", "account-text"), ("09", "both-trained"),
-        ("10", "same-numbers"), ("10", "summed-table"), ("14", "pieces"),
-        ("14", "rule-in-code"), ("15", "rule-in-code"), ("16", "rule-in-code"), ("13", "explain-it"))],
+        ("10", "same-numbers"), ("10", "summed-table"), ("14a", "account-text"),
+        ("14b", "rule-in-code"), ("14b", "account-text"), ("15", "rule-in-code"), ("16", "rule-in-code"),
+        ("13", "explain-it"))],
 ]  # fmt: skip
 """The leaks that lessons once had: lesson, cell, what stands there now, what stood there; without, an open print."""
 

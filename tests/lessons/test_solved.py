@@ -8,7 +8,7 @@ import pytest
 from tests.amputation import marked
 from tests.lessons import solved
 from tests.lessons.answers import SOLVED
-from tests.lessons.play import LESSONS, play, results, sources
+from tests.lessons.play import LESSONS, number_of, play, results, sources
 from tests.tree import ROOT
 
 
@@ -19,9 +19,9 @@ def test_every_check_of_the_teachers_version_passes(lesson: str) -> None:
     filled = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
     shipped = sources(lesson)
     assert filled.keys() == shipped.keys()
-    assert {key for key in filled if filled[key] != shipped[key]} == set(SOLVED[lesson[:2]])
+    assert {key for key in filled if filled[key] != shipped[key]} == set(SOLVED[number_of(lesson)])
     found = results(play(lesson, filled))
-    assert set(SOLVED[lesson[:2]]) <= set(found)
+    assert set(SOLVED[number_of(lesson)]) <= set(found)
     assert [key for key, result in found.items() if not result.passed] == []
 
 
@@ -33,7 +33,7 @@ def test_all_lessons_are_written(tmp_path: Path) -> None:
 def test_the_page_of_solutions_has_every_answer_under_its_lesson() -> None:
     text = (ROOT / "docs" / "solutions.md").read_text(encoding="utf-8")
     for lesson in LESSONS:
-        part = text.partition(f"\n## Lesson {int(lesson[:2])} ")[2].partition("\n## ")[0]
-        assert part.count("```py\n") == len(SOLVED[lesson[:2]])
-        for answer in SOLVED[lesson[:2]].values():
+        part = text.partition(f"\n## Lesson {number_of(lesson).lstrip('0')} ")[2].partition("\n## ")[0]
+        assert part.count("```py\n") == len(SOLVED[number_of(lesson)])
+        for answer in SOLVED[number_of(lesson)].values():
             assert answer.strip() in part

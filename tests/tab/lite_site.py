@@ -46,7 +46,7 @@ def lessons(folder: Path) -> list[str]:
     """Copy the lessons, with a cell that installs the package before their first code; return their names."""
     folder.mkdir(parents=True)
     names: list[str] = []
-    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
+    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb")):
         if path.name[:2] in LEFT_OUT:
             continue
         notebook = nbformat.read(path, as_version=4)

@@ -17,11 +17,11 @@ class Misconception:
         What the note says.
     hint : str
         What to try next.
-    lessons : tuple of int
-        The lessons that cure it; empty for states that are not misconceptions.
+    lessons : tuple of int or str
+        The lessons that cure it, such as 7 or ``"14a"``; empty for states that are not misconceptions.
     """
 
     idea: str
     says: str
     hint: str
-    lessons: tuple[int, ...] = ()
+    lessons: tuple[int | str, ...] = ()
