@@ -45,6 +45,7 @@ from autodiff_lab.lessons.golf import deal_valley, golf
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
 from autodiff_lab.lessons.health import Health, health
+from autodiff_lab.lessons.iterating import check_day, check_digits_left, check_pair, check_what_a_tape_does
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.ledgers import engines
 from autodiff_lab.lessons.loops import check_loops
@@ -67,11 +68,13 @@ from autodiff_lab.lessons.simulated import run_simulated
 from autodiff_lab.lessons.stepping import forward_stepper, locked_stepper
 from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.sweeping import check_per_point, check_sweeps, check_swept_gradient
+from autodiff_lab.lessons.swelling import swell
 from autodiff_lab.lessons.taping import check_entries, check_off_the_record
 from autodiff_lab.lessons.threads import Launch, cuda, launch
 from autodiff_lab.lessons.unlocked import Unlocked
 from autodiff_lab.lessons.verdicts import Patient, Patients, check_patients, check_verdict, patients
 from autodiff_lab.lessons.whodunnit import whodunnit
+from autodiff_lab.lessons.written import DealtLoop, check_formula, check_tape_length, deal_loop
 
 __all__ = [
     "health",
@@ -92,6 +95,7 @@ __all__ = [
     "BackwardPuzzle",
     "Case",
     "CheckResult",
+    "DealtLoop",
     "Explained",
     "Launch",
     "Method",
@@ -117,7 +121,9 @@ __all__ = [
     "check_checkpoints",
     "check_clean_engine",
     "check_compiled",
+    "check_day",
     "check_derivative",
+    "check_digits_left",
     "check_dual",
     "check_early",
     "check_element",
@@ -125,6 +131,7 @@ __all__ = [
     "check_engine",
     "check_entries",
     "check_fewest",
+    "check_formula",
     "check_good_step",
     "check_gradients",
     "check_hessian",
@@ -145,6 +152,7 @@ __all__ = [
     "check_overtakes",
     "check_own_case",
     "check_own_slope",
+    "check_pair",
     "check_patients",
     "check_pays",
     "check_per_point",
@@ -164,6 +172,7 @@ __all__ = [
     "check_sums",
     "check_sweeps",
     "check_swept_gradient",
+    "check_tape_length",
     "check_thermometer",
     "check_total",
     "check_traffic",
@@ -171,9 +180,11 @@ __all__ = [
     "check_uncleared",
     "check_verdict",
     "check_vjp",
+    "check_what_a_tape_does",
     "check_wrong_numbers",
     "checkpoint_board",
     "cuda",
+    "deal_loop",
     "deal_valley",
     "derivatives",
     "engines",
@@ -199,6 +210,7 @@ __all__ = [
     "shape_lens",
     "step_game",
     "step_plot",
+    "swell",
     "tape_frames",
     "times",
     "traffic",

@@ -22,6 +22,7 @@ from autodiff_lab.lessons import (
     downhill,
     emitting,
     guarding,
+    iterating,
     launches,
     orders,
     plans,
@@ -40,6 +41,7 @@ from autodiff_lab.lessons.result import CheckResult
 _TABLES = (
     rates,
     differences,
+    iterating,
     sweeping,
     downhill,
     repairs,

@@ -20,6 +20,7 @@ from autodiff_lab.lessons.codes import (
     products,
     rates,
     states,
+    swelling,
     taping,
     threads,
 )
@@ -31,6 +32,7 @@ _TABLES = (
     states,
     rates,
     differences,
+    swelling,
     forward,
     taping,
     backward,

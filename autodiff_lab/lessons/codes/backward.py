@@ -75,7 +75,7 @@ CODES: dict[str, Misconception] = {
         "the gradient is the local derivative",
         "This is what one gets from local derivatives alone, without multiplying by what comes in from the right.",
         "incoming × local = outgoing: the number on the right of the gate is part of the product.",
-        (7, 9, 17),
+        (4, 7, 9, 17),
     ),
     "MAX_LOSER": Misconception(
         "max passes the gradient to the smaller input",
@@ -94,13 +94,13 @@ CODES: dict[str, Misconception] = {
         "This is what one gets if a minus sign is lost: at a difference, the sign of what goes to the second input is "
         "flipped.",
         "In u − v let v grow by a little. Which way does the result go?",
-        (5, 7),
+        (4, 5, 7),
     ),
     "SIGN": Misconception(
         "a sign can be settled at the end",
         "The size is right, and the sign is not.",
         "Nudge the input up a little: does the result go up or down?",
-        (5, 7),
+        (4, 5, 7),
     ),
     "EXP_INPUT": Misconception(
         "the local derivative of exp is its input",

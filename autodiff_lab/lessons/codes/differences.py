@@ -51,7 +51,7 @@ CODES: dict[str, Misconception] = {
         "a tape measures with a small step",
         "A tape does not measure: it has no step, and no error that depends on one.",
         "Which of the methods has an h at all?",
-        (3,),
+        (3, 4),
     ),
     "DIVIDED_ONCE": Misconception(
         "a second difference is divided by its step",

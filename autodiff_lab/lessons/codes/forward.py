@@ -9,13 +9,13 @@ CODES: dict[str, Misconception] = {
         "the derivative of a product is the product of the derivatives",
         "This is what one gets if the tangent of a product is the product of the tangents.",
         "Multiply by a plain number, whose tangent is 0. Should 3 · x stop moving with x?",
-        (5,),
+        (4, 5),
     ),
     "HALF_PRODUCT": Misconception(
         "one factor moves at a time",
         "This is what one gets if only one factor of a product is allowed to move.",
         "Both sides of a rectangle grow a little. How many strips does the area gain?",
-        (5,),
+        (4, 5),
     ),
     "NO_CHAIN": Misconception(
         "the derivative of sin(u) is cos(u), whatever u is",
@@ -45,13 +45,13 @@ CODES: dict[str, Misconception] = {
         "a plain number has tangent 1",
         "This is what one gets if a plain number has tangent 1, as if it were the input.",
         "By how much does a 3 in a formula change if x does?",
-        (5,),
+        (4, 5),
     ),
     "VALUE_LOST": Misconception(
         "only the tangent matters",
         "The tangents are right, and the values are not. Whatever comes next needs both.",
         "A result is a pair. What is its first number?",
-        (5,),
+        (4, 5),
     ),
     "IF_BY_TANGENT": Misconception(
         "an if asks for the tangent",

@@ -9,14 +9,14 @@ CODES: dict[str, Misconception] = {
         "the tape reads the program",
         "Your list contains an op that did not run. A tape sees what happens, never the text of the program.",
         "Walk through the function with the number in hand, and note only the lines that you step on.",
-        (6,),
+        (4, 6),
     ),
     "EVERYTHING": Misconception(
         "the tape records everything",
         "Your list contains an op that touches nothing watched. Such an op leaves no entry.",
         "Ask of each op whether one of its inputs leads back to what is watched, and whether it has a derivative at "
         "all.",
-        (6,),
+        (4, 6),
     ),
     "FORGOTTEN": Misconception(
         "only the last op counts",

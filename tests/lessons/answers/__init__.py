@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.lessons.answers import (
     lesson_01,
     lesson_03,
+    lesson_04,
     lesson_05,
     lesson_06,
     lesson_07,
@@ -24,6 +25,7 @@ from tests.lessons.answers import (
 _LESSONS = {
     "01": lesson_01,
     "03": lesson_03,
+    "04": lesson_04,
     "05": lesson_05,
     "06": lesson_06,
     "07": lesson_07,
