@@ -48,6 +48,16 @@ from autodiff_lab.lessons.health import Health, health
 from autodiff_lab.lessons.iterating import check_day, check_digits_left, check_pair, check_what_a_tape_does
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.ledgers import engines
+from autodiff_lab.lessons.levels import (
+    ShuffledCurves,
+    check_extrema,
+    check_farthest,
+    check_level,
+    check_shuffled,
+    check_slopes,
+    prices,
+    shuffled_curves,
+)
 from autodiff_lab.lessons.loops import check_loops
 from autodiff_lab.lessons.map import progress
 from autodiff_lab.lessons.measuring import Traffic, once, seconds, times, traffic
@@ -65,6 +75,7 @@ from autodiff_lab.lessons.result import CheckResult
 from autodiff_lab.lessons.reviving import Trained, check_revive, digits, train_digits
 from autodiff_lab.lessons.shapes import loss_curves, shape_drill, shape_lens
 from autodiff_lab.lessons.simulated import run_simulated
+from autodiff_lab.lessons.sketching import SketchPrediction, check_sketches, deal_slopes, sketch_pad, slope_of_the_day
 from autodiff_lab.lessons.stepping import forward_stepper, locked_stepper
 from autodiff_lab.lessons.steps import step_game, step_plot
 from autodiff_lab.lessons.sweeping import check_per_point, check_sweeps, check_swept_gradient
@@ -105,6 +116,8 @@ __all__ = [
     "Patients",
     "Picture",
     "Prediction",
+    "ShuffledCurves",
+    "SketchPrediction",
     "Traffic",
     "Unlocked",
     "backward_puzzle",
@@ -130,6 +143,8 @@ __all__ = [
     "check_emitted",
     "check_engine",
     "check_entries",
+    "check_extrema",
+    "check_farthest",
     "check_fewest",
     "check_formula",
     "check_good_step",
@@ -138,6 +153,7 @@ __all__ = [
     "check_hvp",
     "check_interval",
     "check_kernel",
+    "check_level",
     "check_loops",
     "check_matmul_vjp",
     "check_meeting",
@@ -164,8 +180,11 @@ __all__ = [
     "check_repair",
     "check_safe",
     "check_scale",
+    "check_shuffled",
     "check_second_difference",
     "check_sizes",
+    "check_sketches",
+    "check_slopes",
     "check_staircase",
     "check_sum",
     "check_sum_rule",
@@ -185,6 +204,7 @@ __all__ = [
     "checkpoint_board",
     "cuda",
     "deal_loop",
+    "deal_slopes",
     "deal_valley",
     "derivatives",
     "engines",
@@ -201,6 +221,7 @@ __all__ = [
     "once",
     "patients",
     "predict",
+    "prices",
     "progress",
     "run_board",
     "run_chain",
@@ -208,6 +229,9 @@ __all__ = [
     "seconds",
     "shape_drill",
     "shape_lens",
+    "shuffled_curves",
+    "sketch_pad",
+    "slope_of_the_day",
     "step_game",
     "step_plot",
     "swell",

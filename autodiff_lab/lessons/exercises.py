@@ -24,6 +24,7 @@ from autodiff_lab.lessons import (
     guarding,
     iterating,
     launches,
+    levels,
     orders,
     plans,
     products,
@@ -40,6 +41,7 @@ from autodiff_lab.lessons.result import CheckResult
 
 _TABLES = (
     rates,
+    levels,
     differences,
     iterating,
     sweeping,

@@ -11,16 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import a_kind, same
 from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.forms import ipywidgets
-from autodiff_lab.lessons.unlocked import SIZE, Answer, Shown, Unlocked, shown
+from autodiff_lab.lessons.unlocked import AGREED, SIZE, Answer, Shown, Unlocked, compared, shown
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.teaching import IDEAS, diagnose_answer
+
+if TYPE_CHECKING:
+    from autodiff_lab.widgets.sketch_pad import SketchPad
 
 Ideas = Mapping[Any, Any] | tuple[Recording, Sequence[str]]
 """Codes by wrong answer; or a recording and codes of engines, of which one may give the answer; or these by name."""
@@ -85,7 +88,7 @@ class Prediction(Shown):
         self._button = ipywidgets.Button(description="Commit", tooltip="Commit this prediction and unlock what follows")
         self._button.on_click(lambda _: self._read())
         self._note = ipywidgets.HTML()
-        row = ipywidgets.HBox([*self._fields, self._button], layout=_ROW)
+        row = self._row = ipywidgets.HBox([*self._fields, self._button], layout=_ROW)
         if self.choices:
             row.layout.flex_flow = "column"
             row.layout.align_items = "flex-start"
@@ -264,6 +267,12 @@ class Prediction(Shown):
                 return CODES[code].idea
         return ""
 
+    def judged(self, name: str, answer: Answer, outcome: Answer) -> str:
+        """Compare an answer with the outcome, and name the idea behind a wrong one where the question knows it."""
+        words = compared(answer, outcome)
+        idea = "" if words == AGREED else self.idea_of(name, answer)
+        return f"{words}; this is what one gets if {idea}" if idea else words
+
     def _told(self) -> str:
         answer = self.answer or {}
         told = ", ".join(f"{name} = {shown(value)}" if name else shown(value) for name, value in answer.items())
@@ -301,8 +310,9 @@ def _of_engines(recording: Recording, codes: Sequence[str], answer: Answer) -> s
 
 
 def predict(
-    question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = (), ideas: Ideas | None = None
-) -> Prediction:
+    question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = (), ideas: Ideas | None = None,
+    sketch: SketchPad | None = None,
+) -> Prediction:  # fmt: skip
     """Ask for a prediction.
 
     Parameters
@@ -317,6 +327,8 @@ def predict(
         The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  Of a gradient, instead, a
         recording and codes of `autodiff_lab.teaching.IDEAS`: ``(recording, ["EARLY", "STALE"])``; the answer is then
         compared with what these engines give.  If several quantities are asked for, these by their names.
+    sketch : SketchPad, optional
+        Instead of numbers, a curve that is drawn on a pad of `sketch_pad`; what was drawn names the idea.
 
     Returns
     -------
@@ -326,7 +338,8 @@ def predict(
     Raises
     ------
     InvalidArgumentError
-        If choices and several names are given, or ideas for names or with codes that do not exist.
+        If choices and several names are given, or ideas for names or with codes that do not exist, or any of them
+        with a sketch.
 
     Examples
     --------
@@ -340,6 +353,14 @@ def predict(
     >>> print(repr(rate.unlock(outcome=lambda: 9)).partition(": ")[2])
     predicted 10, it is 9: 1 too much; this is what one gets if the rate at an instant is the average over everything
     """
+    if sketch is not None:
+        from autodiff_lab.lessons.sketching import SketchPrediction, is_pad
+
+        if choices or ideas or tuple(names) != ("",):
+            raise InvalidArgumentError("A sketch is the one answer to its question; leave names, choices, ideas out.")
+        if not is_pad(sketch):
+            raise InvalidArgumentError(f"sketch takes a pad of lessons.sketch_pad, but this is {a_kind(sketch)}.")
+        return SketchPrediction(question, sketch)
     if choices and tuple(names) != ("",):
         raise InvalidArgumentError("A question with choices has one answer; give names or choices.")
     return Prediction(question, names, choices, ideas)

@@ -124,15 +124,9 @@ class Unlocked(Shown):
         """Return a row for each quantity: its name, what was predicted, what came out, and both compared."""
         answer = self.prediction.answer or {}
         return [
-            (name, shown(answer[name]), shown(outcome), self._judged(name, answer[name], outcome))
+            (name, shown(answer[name]), shown(outcome), self.prediction.judged(name, answer[name], outcome))
             for name, outcome in self.outcomes.items()
         ]
-
-    def _judged(self, name: str, answer: Answer, outcome: Answer) -> str:
-        """Compare, and name the idea behind a wrong prediction where the question knows it."""
-        words = _compared(answer, outcome)
-        idea = "" if words == AGREED else self.prediction.idea_of(name, answer)
-        return f"{words}; this is what one gets if {idea}" if idea else words
 
     def _table(self) -> str:
         rows = self.comparison()
@@ -168,7 +162,12 @@ def shown(value: Answer) -> str:
     return value if isinstance(value, str) else short(value, 6, minus="−")
 
 
-def _compared(answer: Answer, outcome: Answer) -> str:
+def compared(answer: Answer, outcome: Answer) -> str:
+    """Return whether an answer agrees with the outcome, or by how much it does not.
+
+    >>> compared(9.0, 6.0), compared("a", "a")
+    ('3 too much', 'as predicted')
+    """
     if isinstance(answer, str) or isinstance(outcome, str):
         return AGREED if answer == outcome else "not as predicted"
     if same(answer, outcome, 1e-3):

@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.cells import PREDICTION, cell, type_prediction
 from tests.browser.conftest import OpenNotebook, Screenshot
+from tests.browser.lesson_02 import open_lesson_2
 from tests.browser.lesson_04 import open_lesson_4
 from tests.browser.lesson_05 import open_lesson_5
 from tests.browser.lesson_08 import open_lesson_8
@@ -288,6 +289,7 @@ def open_lesson_17(view: View, screenshot: Screenshot) -> None:
 
 OPEN = {
     "01": open_lesson_1,
+    "02": open_lesson_2,
     "03": open_lesson_3,
     "04": open_lesson_4,
     "05": open_lesson_5,

@@ -160,6 +160,8 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     ("01", "tangent-answer", "outcome=meetings", 'outcome="twice"'),
     ("01", "observe-it", "outcome=lambda: rate_at_1", "outcome=9"),
     ("01", "observe-it", "outcome=lambda: rate_at_1", "outcome=lambda: 9.0"),
+    ("02", "prices-answer", "outcome=lambda: prices.letters[0]", 'outcome="B"'),
+    ("02", "level-answer", "outcome=counted", 'outcome={"level": 2, "highest or lowest": 1}'),
     ("04", "observe-it", 'outcome=lambda: {"n = 4": run(4)[2], "n = 50": run(50)[2]}',
      'outcome={"n = 4": 12, "n = 50": 150}'),
     ("04", "digits-answer", "outcome=lambda: str(int(-math.log10(abs(run(50)[0] - exactly(50)))))", 'outcome="1"'),
@@ -176,7 +178,8 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     *[(lesson, cell, "", "") for lesson, cell in (
         ("11", "blame-answer"), ("11", "rule-in-code"),
         ("04", "rule-in-code"), ("04", "account-text"), ("04", "lost"),
-        ("01", "shrink-it"), ("01", "rule-in-code"), ("06", "entries-printed"), ("06", "bytes-bars"),
+        ("01", "shrink-it"), ("01", "rule-in-code"), ("02", "rule-in-code"),
+        ("06", "entries-printed"), ("06", "bytes-bars"),
         ("08", "rule-in-code"), ("08", "account-text"), ("09", "both-trained"),
         ("10", "same-numbers"), ("10", "summed-table"), ("14a", "account-text"),
         ("14b", "rule-in-code"), ("14b", "account-text"), ("15", "rule-in-code"), ("16", "rule-in-code"),

@@ -62,6 +62,8 @@ class Curves:
         For each row the intervals of x in which the program returned None.
     narrowest : float
         The narrowest part of the axis, in units of x, on which differences are still meaningful.
+    labels : tuple of str
+        Names of the rows in place of those with primes: curves that do not say what they are look all alike.
 
     Examples
     --------
@@ -80,11 +82,12 @@ class Curves:
     narrowest: float = 0.0
     title: str = field(default="")
     nones: tuple[tuple[tuple[float, float], ...], ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the rows, as shown at the ends of the curves."""
-        return tuple(f"{self.name}{PRIMES[row]}({self.variable})" for row in range(len(self.rows)))
+        return self.labels or tuple(f"{self.name}{PRIMES[row]}({self.variable})" for row in range(len(self.rows)))
 
     @property
     def clip(self) -> bool:

@@ -106,10 +106,10 @@ def _panels(curves: Curves, order: int, width: float, index: int | None) -> Iter
     right = max(84.0, 22.0 + 8.0 * max(map(len, curves.names)))
     across = (float(curves.x[0]), float(curves.x[-1]))
     count = min(order + 1, len(curves.rows))
-    tall = HEIGHTS if count <= len(HEIGHTS) else MANY
+    tall = HEIGHTS if count <= len(HEIGHTS) and not curves.labels else MANY
     for row in range(count):
         height = tall[min(row, len(tall) - 1)]
-        up = heights(curves.rows[row], zero=row > 0, clip=curves.clip)
+        up = heights(curves.rows[row], zero=row > 0 or bool(curves.labels), clip=curves.clip)
         if index is not None:
             up = holding(up, float(curves.rows[row][index]))
         yield _Panel(row, top, width - LEFT - right, height, across, up)
@@ -121,8 +121,9 @@ def _panel(panel: _Panel, curves: Curves, index: int | None, last: bool) -> str:
     if index is not None:
         inside += _at(panel, curves, index)
     inside += [_circle(panel, mark, value) for mark in curves.marks for value in _heights_of(mark, panel.row)]
+    row = "s" if curves.labels else panel.row
     return (
-        f'<g class="lab-row{panel.row}" transform="translate({LEFT:g},{panel.top:g})">{_axes(panel, curves, last)}'
+        f'<g class="lab-row{row}" transform="translate({LEFT:g},{panel.top:g})">{_axes(panel, curves, last)}'
         f'<svg width="{panel.width:g}" height="{panel.height:g}" overflow="hidden">{"".join(inside)}</svg>'
         f"{_name(panel, curves)}</g>"
     )

@@ -19,6 +19,7 @@ from autodiff_lab.lessons.codes import (
     forward,
     products,
     rates,
+    sketching,
     states,
     swelling,
     taping,
@@ -31,6 +32,7 @@ __all__ = ["CODES", "Misconception"]
 _TABLES = (
     states,
     rates,
+    sketching,
     differences,
     swelling,
     forward,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.lessons.answers import (
     lesson_01,
+    lesson_02,
     lesson_03,
     lesson_04,
     lesson_05,
@@ -24,6 +25,7 @@ from tests.lessons.answers import (
 
 _LESSONS = {
     "01": lesson_01,
+    "02": lesson_02,
     "03": lesson_03,
     "04": lesson_04,
     "05": lesson_05,
