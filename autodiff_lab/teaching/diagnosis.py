@@ -151,9 +151,9 @@ def diagnose_answer(
         return Diagnosis()
     kinds = _likely(kinds_of(program, engines))
     codes = tuple(dict.fromkeys(kind[0].code for kind in kinds))
-    slip = is_slip(trials, off, codes[0] in _SIGNS and _generality(kinds[0][0]) == 0)
+    first = kinds[0][0]
+    slip = is_slip(trials, off, codes[0] in _SIGNS and _generality(first) == 0, first.only is None)
     if len(codes) == 1 and not slip and not is_single(trials):
-        first = kinds[0][0]
         where = "" if first.only is None else program.recording.name_of(first.only)
         also = tuple(dict.fromkeys(e.code for e in kinds[0] if e.code != first.code))
         return Diagnosis(codes, where=where, same_as=also)
@@ -253,10 +253,14 @@ def _applicable(program: Program) -> Iterator[Engine]:
 
 
 def _likely(kinds: list[Kind]) -> list[Kind]:
-    """Return kinds without the farfetched: a general idea at a single value, where one applied everywhere will do."""
-    if any(kind[0].only is None for kind in kinds):
-        return [kind for kind in kinds if kind[0].only is None or _generality(kind[0]) < 1]
-    return kinds
+    """Return kinds without the farfetched, where an idea that is applied everywhere will do.
+
+    A general idea at a single value is; where a single idea will do everywhere, so is any other at a single value.
+    """
+    simple = [kind for kind in kinds if kind[0].only is None]
+    if len({kind[0].code for kind in simple}) == 1:
+        return simple
+    return [kind for kind in kinds if kind[0].only is None or _generality(kind[0]) < 1] if simple else kinds
 
 
 def _generality(engine: Engine) -> int:

@@ -17,6 +17,8 @@ CLOSE = 1e-6
 """How closely numbers agree, relative to their size."""
 ENOUGH = 5
 """From this many numbers on, a single flipped sign is taken for an idea about signs."""
+SEVERAL = 3
+"""From this many numbers on, one that is off by 1 or 2 is taken for an idea that is applied everywhere."""
 SMALL = 1000
 """Integers up to this size are reached by accident too easily to prove anything alone."""
 
@@ -85,19 +87,22 @@ def is_single(trials: list[Any]) -> bool:
     return math.isfinite(number) and number == round(number) and abs(number) <= SMALL
 
 
-def is_slip(trials: list[Any], off: list[tuple[str, Any, Any]], about_signs: bool) -> bool:
+def is_slip(trials: list[Any], off: list[tuple[str, Any, Any]], about_signs: bool, everywhere: bool) -> bool:
     """Return whether one number alone is wrong, and only by 1 or 2 or by its sign.
 
-    The sign counts for an idea about signs where at least five numbers were given.
+    The sign counts for an idea about signs where at least five numbers were given, and 1 or 2 for an idea that is
+    applied everywhere where at least three were: of all slips, 2 in 100 happen to agree with one of those, and 9 with
+    an idea at a single value.
     """
     _, given, truth = off[0]
     if len(off) > 1 or given is None or np.size(given) != 1:
         return False
     number, true = _number(given), 0.0 if truth is None else _number(truth)
-    if any(math.isclose(abs(number - true), slip, rel_tol=1e-6) for slip in (1.0, 2.0)):
-        return True
     count = sum(np.size(value) for _, answers in trials for value in answers.values())
-    return math.isclose(number, -true, rel_tol=1e-6) and not (about_signs and count >= ENOUGH)
+    flipped = math.isclose(number, -true, rel_tol=1e-6)
+    if any(math.isclose(abs(number - true), slip, rel_tol=1e-6) for slip in (1.0, 2.0)):
+        return flipped or not (everywhere and count >= SEVERAL)
+    return flipped and not (about_signs and count >= ENOUGH)
 
 
 def _number(value: Any) -> float:

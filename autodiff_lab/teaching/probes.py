@@ -22,8 +22,8 @@ from autodiff_lab.teaching.program import Program
 
 PLACES = (2.5, -1.5, 0.7, 3.25, -0.4, 1.3, 4.6, -2.2)
 """Where inputs are moved to."""
-TRIES = 6
-SAMPLES = 3
+TRIES = 10
+SAMPLES = 4
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,28 @@ def find_probe(program: Program, trials: list[Any], kinds: list[Kind], from_righ
     """Return the cheapest question that ideas with different codes answer differently.
 
     If `from_right`, the right engine has to answer differently as well, so that a slip shows.  Where no question tells
-    all of them apart, the one that tells most apart; None if none tells any.
+    all of them apart, the one that leaves the fewest pairs of ideas alike, and a second one follows; None if none
+    tells any apart.
     """
     asked = tuple(dict.fromkeys(name for _, given in trials for name in given))
     engines = [*([Engine()] if from_right else []), *(kind[0] for kind in kinds)]
-    best: tuple[int, Probe | None] = (0, None)
+    best: tuple[int, Probe | None] = (_alike([engines]), None)
     for probe in _probes(program, asked):
-        parts = _parted(program, probe, engines)
-        clear = sum(len(part) for part in parts if len({engine.code for engine in part}) == 1)
-        if clear == len(engines):
+        alike = _alike(_parted(program, probe, engines))
+        if not alike:
             return probe
-        best = max(best, (clear, probe), key=lambda pair: pair[0])
+        best = min(best, (alike, probe), key=lambda pair: pair[0])
     return best[1]
+
+
+def _alike(parts: list[Kind]) -> int:
+    """Return how many pairs of engines with different codes answer alike; two wrong ones count twice."""
+    return sum(
+        2 if one.code and other.code else 1
+        for part in parts
+        for one, other in itertools.combinations(part, 2)
+        if one.code != other.code
+    )
 
 
 def _probes(program: Program, asked: tuple[str, ...]) -> Iterator[Probe]:
@@ -138,7 +148,10 @@ def _probes(program: Program, asked: tuple[str, ...]) -> Iterator[Probe]:
 
 
 def _points(program: Program) -> Iterator[dict[str, Any]]:
-    """Yield values for the inputs at which nothing on the way is nan or infinite: first far away, then nearby."""
+    """Yield values for the inputs at which nothing on the way is nan or infinite, far away and nearby in turns.
+
+    Far away, maxima and relus take other branches; nearby they take the recorded ones.
+    """
     for start in range(4 * TRIES):
         places = itertools.cycle(PLACES[start % len(PLACES) :] + PLACES[: start % len(PLACES)])
         point: dict[str, Any] = {}
@@ -146,7 +159,7 @@ def _points(program: Program) -> Iterator[dict[str, Any]]:
             if source.tensors:
                 old = program.number(source.tensors[0])
                 moved = np.array([next(places) for _ in range(old.size)]).reshape(old.shape)
-                if start >= TRIES:
+                if start % 2:
                     moved = np.round(old + moved / 8, 3)
                 point[source.name] = moved.tolist() if old.shape else float(moved)
         try:

@@ -72,13 +72,14 @@ def faults(program: Any, rng: random.Random) -> list[teaching.Engine]:
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["integers", "decimals"])
-def test_faults_are_named_and_slips_are_not(whole: bool, figure: Callable[[str, str], None]) -> None:
+@pytest.mark.parametrize("every", [True, False], ids=["all values", "inputs only"])
+def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Callable[[str, str], None]) -> None:
     rng = random.Random(11 + whole)
     seen: Counter[str] = Counter()
     for _ in range(COUNT // 2):
         recording = deal(rng, whole)
         program = teaching.program_of(recording)
-        names = list(program.accounts)
+        names = list(program.accounts) if every else [source.name for source in program.sources]
         right = gradients(program, teaching.Engine(), names)
         assert teaching.diagnose_answer(recording, right).right
         found = ((e, gradients(program, e, names)) for e in faults(program, rng))
@@ -99,16 +100,38 @@ def test_faults_are_named_and_slips_are_not(whole: bool, figure: Callable[[str, 
         if differ(slip, right):
             seen["slips"] += 1
             seen["accused"] += bool(teaching.diagnose_answer(recording, slip).codes)
-    kind = "integers" if whole else "decimals"
     figure(
-        f"diagnosis of {kind}, all values given",
+        f"diagnosis of {'integers' if whole else 'decimals'}, {'all values' if every else 'inputs only'}",
         f"{seen['alone']} of {seen['faults']} faults named alone, {seen['known']} named or among three, "
         f"{seen['settled']} of {seen['ties']} ties settled, {seen['accused']} of {seen['slips']} slips accused",
     )
-    assert seen["alone"] >= 0.75 * seen["faults"]
+    assert seen["alone"] >= (0.8 if every else 0.65) * seen["faults"]
     assert seen["known"] >= 0.95 * seen["faults"]
     assert seen["accused"] <= 0.05 * seen["slips"]
-    assert seen["ties"] < 5 or seen["settled"] >= 0.8 * seen["ties"]
+    assert seen["settled"] >= 0.95 * seen["ties"]
+
+
+def test_an_idea_that_is_applied_everywhere_goes_before_one_at_a_single_value() -> None:
+    """Dx = 15 + 3: either the smaller contribution of y is lost, or three ideas at single values are to blame."""
+    x, y = lab.Variable(2.0, name="x"), lab.Variable(5.0, name="y")
+    with lab.record() as recording, lab.GradientTape():
+        f = x * y + 3.0 * x
+        _ = f * 1.0
+    said = teaching.diagnose_answer(recording, {"x": 3.0, "y": 2.0})
+    assert (said.codes or said.tie)[0] == "OVERWRITE"
+    assert said.where == ""
+
+
+def test_a_number_that_is_off_by_one_is_a_slip_unless_an_idea_explains_it_everywhere() -> None:
+    x, y, z = (lab.Variable(v, name=n, dtype=lab.float64) for n, v in (("x", 3.0), ("y", 4.0), ("z", 2.0)))
+    with lab.record() as recording, lab.GradientTape():
+        _ = lab.maximum(x, y) * z + z * 7.0 + x * 9.0
+    right = teaching.Engine().gradients(recording, ["x", "y", "z"])
+    for name, by in (("x", 1.0), ("y", -2.0), ("z", 1.0)):
+        assert teaching.diagnose_answer(recording, right | {name: right[name] + by}).codes == ()
+    shared = teaching.diagnose_answer(recording, right | {"x": right["x"] + 2.0})
+    assert shared.codes == ("MAX_SHARES",)
+    assert teaching.diagnose_answer(recording, {"x": right["x"] + 2.0}).codes == ()
 
 
 def tensors() -> Recording:
