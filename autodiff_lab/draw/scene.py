@@ -104,6 +104,7 @@ class _Tables:
         payload["tensors"] = {str(number): row for number, row in self.tensors.items()}
         payload["ops"] = [self.op(name, inputs) for name, inputs in self.ops]
         payload["places"] = [[recording.where(p), clipped(recording.line(p))] for p in self.places]
+        payload["source"] = self.source()
         payload["scopes"] = list(self.scopes)
         payload["kinds"], payload["values"] = self.values.tables()
         return payload
@@ -175,6 +176,19 @@ class _Tables:
 
     def place(self, place: Place | None) -> int:
         return NOTHING if place is None else self.places.setdefault(place, len(self.places))
+
+    def source(self) -> list[list[Any]]:
+        """Return, by file, the number, indentation and text of each recorded line; of a place, its row instead."""
+        files: list[list[Any]] = []
+        for file, lines in self.recording.sources.items():
+            known = {number: text for number, text in lines.items() if text.strip()}
+            rows = [
+                [number, len(text) - len(text.lstrip()), self.places.get((file, number), clipped(text.strip()))]
+                for number, text in sorted(known.items())
+            ]
+            if any(isinstance(row[2], int) for row in rows):
+                files.append([clipped(self.recording.labels.get(file, file)), rows])
+        return files
 
     def step(self, moment: Moment) -> list[Any]:
         if moment.sweep is None or moment.step is None:

@@ -103,3 +103,10 @@ test("what is sought is shown in place, in its own iteration", () => {
   made.reveal("", "step 2/net");
   assert.deepEqual(state.unfolded, ["step 2", "step 2/net"]);
 });
+
+test("lines with ops share the places of their ops, others have their text", () => {
+  const { source, applications } = decode({ ...payload, source: [["cell 3", [[1, 0, "for x in xs:"], [2, 4, 0]]]] });
+  assert.deepEqual(source[0].lines.map(({ number, text }) => `${number} ${text}`), ["1 for x in xs:", "2     y = x * x + lab.sin(x)"]);
+  assert.equal(source[0].lines[1].place, there(applications.get(0)).place);
+  assert.equal(source[0].lines[0].place, null);
+});

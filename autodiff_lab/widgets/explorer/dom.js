@@ -97,6 +97,7 @@ const ICONS = {
   play: "M4 2.5v11l9-5.5z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
   search: "M7 2a5 5 0 1 1 0 10A5 5 0 0 1 7 2zm0 1.6a3.4 3.4 0 1 0 0 6.8a3.4 3.4 0 0 0 0-6.8zM10.4 11.5l1.1-1.1 3.2 3.2-1.1 1.1z",
+  source: "M1 2h9v1.6H1zM4 6h11v1.6H4zM4 10h7v1.6H4zM1 14v-1.6h12V14z",
   full: "M2 2h5v1.6H4.7L7 5.9 5.9 7 3.6 4.7V7H2zM14 14H9v-1.6h2.3L9 10.1 10.1 9l2.3 2.3V9H14z",
   more: "M2 6.5h3v3H2zM6.5 6.5h3v3h-3zM11 6.5h3v3h-3z",
 };

@@ -17,7 +17,7 @@ import { counted } from "./words.js";
 /** @import { BoxPicture } from "./boxes.js" */
 /** @import { EdgePicture } from "./edges.js" */
 /** @import { Trace } from "./trace.js" */
-/** @typedef {{ select: (at: number, other: boolean) => void, take: (edge: number) => void, enter: (at: number) => void, grown: (height: number) => void, signal: AbortSignal }} GraphActs */
+/** @typedef {{ select: (at: number, other: boolean) => void, take: (edge: number) => void, enter: (at: number) => void, grown: (height: number) => void, pointed: (applications: number[]) => void, signal: AbortSignal }} GraphActs */
 
 const KEYBOARD_STEP = 1.25;
 const SMALL_PRINT = 12;
@@ -269,6 +269,13 @@ export class GraphPanel {
       group.classList.toggle("lit", on);
       if (on) lit.add(edge.source).add(edge.target);
     }
+    this.lightBoxes(lit);
+    this.acts.pointed(box ? [box.application, ...box.members] : tensors.map((tensor) => this.scene.tensors.get(tensor)?.application ?? -1));
+  }
+
+  /** @param {Iterable<number>} places */
+  lightBoxes(places) {
+    const lit = new Set(places);
     this.boxes.forEach((picture, at) => picture.group.classList.toggle("lit", lit.has(at)));
   }
 

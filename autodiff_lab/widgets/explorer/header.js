@@ -10,7 +10,7 @@ import { search } from "./words.js";
 /** @import { State } from "./fold.js" */
 /** @typedef {{ label: string, key: string, act: () => void }} MenuEntry */
 /**
- * @typedef {{ go: (step: number) => void, open: (path: string) => void, full: () => void,
+ * @typedef {{ go: (step: number) => void, open: (path: string) => void, source: () => void, full: () => void,
  *   show: (view: string, at: number) => void, mark: (found: { view: string, at: number }[]) => void, signal: AbortSignal }} HeaderActs
  */
 
@@ -24,9 +24,11 @@ const MOST_DOTS = 4;
 export function makeHeader(scene, acts, entries) {
   const phases = makePhases(scene, acts);
   const finder = makeFinder(scene, acts);
+  const sourceButton = iconButton("source", "Source", "s", acts.source, acts.signal);
+  sourceButton.setAttribute("aria-pressed", "false");
   const tools = element(
     "div", { class: "tools" }, finder.element, iconButton("search", "Search", "/", finder.toggle, acts.signal),
-    iconButton("full", "Full screen", "F", acts.full, acts.signal), makeMenu(entries, acts.signal),
+    sourceButton, iconButton("full", "Full screen", "F", acts.full, acts.signal), makeMenu(entries, acts.signal),
   );
   const made = element("header", {}, element("h2", { title: scene.title }, scene.title || "Recording"), makeHint("→"), phases.element, tools);
   return { element: made, paint: phases.paint, finder };

@@ -40,7 +40,7 @@
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
  *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[],
  *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]>,
- *   loops: string[][], cuts: Cut[], measures: Record<string, Record<string, number>> }} Scene
+ *   source: { name: string, lines: { number: number, text: string, place: Place | null }[] }[], loops: string[][], cuts: Cut[], measures: Record<string, Record<string, number>> }} Scene
  */
 
 const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
@@ -87,7 +87,11 @@ export function decode(payload) {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
     applications, left, phases: phasesOf(steps, sweeps), homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
-    rows: rowsOf(applications, tensors), loops: payload.loops ?? [], measures: payload.measures ?? {},
+    rows: rowsOf(applications, tensors), loops: payload.loops ?? [], source: (payload.source ?? []).map((/** @type {any[]} */ [name, lines]) => ({
+      name, lines: lines.map((/** @type {any[]} */ [number, indent, text]) => ({
+        number, text: " ".repeat(indent) + (typeof text === "number" ? places[text].line : text), place: typeof text === "number" ? places[text] : null,
+      })),
+    })), measures: payload.measures ?? {},
     cuts: (payload.cuts ?? []).map((/** @type {number[]} */ [remark, sweep, tensor, application]) => ({ remark, sweep, tensor, application })),
   };
 }

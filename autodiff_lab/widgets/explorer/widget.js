@@ -16,6 +16,7 @@ import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
 import { decode, isInside, stepsIn, turnOf } from "./scene.js";
 import { makeSlots } from "./slots.js";
+import { SourcePanel } from "./source.js";
 import { TraceTable } from "./table.js";
 import { beside } from "./trace.js";
 import { Tracer } from "./tracer.js";
@@ -36,7 +37,8 @@ class ExplorerView {
     this.stop = new AbortController();
     const { signal } = this.stop;
     const go = (/** @type {number} */ step) => this.go(step);
-    this.graph = new GraphPanel(this.scene, { select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)), take: (edge) => this.tracer.take(edge), enter: (at) => this.enter(at), grown: (height) => this.grow(height), signal });
+    this.graph = new GraphPanel(this.scene, { select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)), take: (edge) => this.tracer.take(edge), enter: (at) => this.enter(at), grown: (height) => this.grow(height), pointed: (applications) => this.source?.point(applications), signal });
+    this.source = new SourcePanel(this.scene, this.graph, { pick: (at) => this.pick(at), signal });
     this.folds = new Folds(this.scene, model, this.graph, { focus: () => this.focus(), scope: () => this.scope(), open: (path) => this.open(path), say: (text) => this.say(text) });
     this.tracer = new Tracer(this.scene, this.graph, {
       focus: () => this.focus(), step: () => this.step(), go, show: (path) => this.reveal(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
@@ -58,14 +60,14 @@ class ExplorerView {
     this.keys = this.keyTable();
     this.help = makeHelp(this.keys);
     this.header = makeHeader(this.scene, {
-      go, signal, open: (path) => this.open(path), full: () => this.fillScreen(),
+      go, signal, open: (path) => this.open(path), source: () => this.source.toggle(this.root, this.state), full: () => this.fillScreen(),
       show: (view, at) => this.find(view, at), mark: (found) => this.mark(found),
     }, this.menu());
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
       this.header.element, this.slots.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
-      element("div", { class: "panels" }, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
+      element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
       this.transport.element, this.tuner.element, this.help, this.table.element,
     );
     this.listen();
@@ -171,6 +173,7 @@ class ExplorerView {
     this.header.paint(this.state);
     this.transport.paint(this.state, spoken);
     this.tuner.paint();
+    this.source.paint(this.state);
     if (!quiet) setText(this.live, asked || spoken);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
@@ -376,6 +379,7 @@ class ExplorerView {
       { keys: ["Shift+ArrowRight"], shown: "Shift →", does: "make the selected input larger", act: () => this.tuner.nudge(1) },
       { keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "make it smaller", act: () => this.tuner.nudge(-1) },
       { keys: ["r"], shown: "r", does: "back to the recorded values", act: () => this.tuner.undo() },
+      { keys: ["s"], shown: "s", does: "the source beside the graph", act: () => this.source.toggle(this.root, this.state) },
       { keys: ["t"], shown: "t", does: "trace table", act: () => this.showTable() },
       { keys: ["?"], shown: "?", does: "these keys", act: () => this.showHelp() },
     ];
