@@ -105,6 +105,9 @@ def check_pair(step: Callable[[float, float], Any], of: str = "4x(1 - x)", seed:
         raise stop("VALUE_LOST", "The derivatives are right, and the values are not. The next round needs both.")
     if all(same(v, truth, NEAR) for (v, _), truth in zip(found, right, strict=True)):
         raise stop("OTHER", "The pair comes back in the wrong order.", "Return the value first, then the derivative.")
+    if not values_fit and all(same(v, w, 1e-5) for (v, _), w in zip(found, new, strict=True)):
+        hint = "Plain Python numbers are float64; of a tensor, say dtype=lab.float64."
+        raise stop("OTHER", "The value has about six right digits, as float32 has.", hint)
     if not values_fit:
         raise other("function", "The value is not that of one round.", f"The round is x ← {of}. Start with that line.")
     if all(same(d, truth, EXACT) for d, truth in zip(derivatives, right, strict=True)):

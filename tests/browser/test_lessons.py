@@ -47,7 +47,7 @@ def saved_warnings(path: Path) -> list[str]:
 
 
 def open_lesson_7(view: View, screenshot: Screenshot) -> None:
-    """Predict, correct the prediction, and step through the backward pass with the keyboard."""
+    """Predict, correct the prediction, and open the backward pass step by step with the keyboard, by right numbers."""
     type_prediction(view, "question", "2", "not sure", "0")
     cell(view, "question").get_by_text("takes a number").wait_for()
     closed = cell(view, "observe-it").get_by_text(LOCKED)
@@ -60,13 +60,25 @@ def open_lesson_7(view: View, screenshot: Screenshot) -> None:
     assert "3 too little" in compared
     assert "as predicted" in compared
     explorer.locator(".graph").first.click(position={"x": 5, "y": 5})
-    steps = [explorer.locator(".live").inner_text()]
-    for _ in range(3):
+    for number, answers in enumerate((("3", "2"), ("2", "0"), ("3", "3")), start=4):
         view.page.keyboard.press("ArrowRight")
-        view.page.wait_for_timeout(100)
-        steps.append(explorer.locator(".live").inner_text())
-    assert len(set(steps)) == 4
-    assert "step 6 of 6" in steps[-1].lower()
+        fields = explorer.locator(".asks input")
+        fields.first.wait_for()
+        assert explorer.get_attribute("data-step") == str(number - 1)
+        fields.last.fill("7")
+        fields.last.press("Enter")
+        explorer.locator(".asks").get_by_text("Not yet").wait_for()
+        for at, answer in enumerate(answers):
+            fields.nth(at).fill(answer)
+        fields.last.press("Enter")
+        fields.first.wait_for(state="detached")
+        assert f"step {number} of 6" in explorer.locator(".live").inner_text().lower()
+    own = cell(view, "own-function").locator(".explorer")
+    own.locator(".graph").first.click(position={"x": 5, "y": 5})
+    view.page.keyboard.press("End")
+    own.locator(".asks input").first.wait_for()
+    view.page.keyboard.press("F3")
+    view.page.keyboard.press("Escape")
     for width in (1300, 640):
         for dark in (False, True):
             name = f"lesson-07-open-{width}-{'dark' if dark else 'light'}"

@@ -23,8 +23,10 @@ test("a backward step asks for each delivery, and a forward op for nothing", () 
   assert.equal(asked[0].value, -0.99);
 });
 
-test("a number counts up to one part in a hundred, with either minus and a comma", () => {
-  for (const typed of ["-0.99", "−0.99", " -0,99 ", "-0.985"]) assert.ok(agrees(typed, -0.9899925), typed);
+test("a number counts up to 0.5 %, with either minus and a comma; rounded to two digits up to 1 %", () => {
+  for (const [typed, value] of /** @type {[string, number][]} */ ([["0.33", 1 / 3], [".33", 1 / 3], ["-0.42", -0.41615], ["2.6", 2.584], ["332", 333], ["3.3e-1", 0.331], ["1.0", 0.995]])) assert.ok(agrees(typed, value), typed);
+  for (const [typed, value] of /** @type {[string, number][]} */ ([["0.34", 1 / 3], ["0.335", 1 / 3 - 0.0004], ["1", 0.9915], ["2.56", 2.584], ["10", 9.85], ["0.3", 0.303], ["336", 333]])) assert.ok(!agrees(typed, value), typed);
+  for (const typed of ["-0.99", "−0.99", " -0,99 ", "-0.986"]) assert.ok(agrees(typed, -0.9899925), typed);
   for (const typed of ["0.99", "-0.9", "", "  ", "x", "-0.99 or so", "NaN"]) assert.ok(!agrees(typed, -0.9899925), typed);
   assert.ok(agrees("0", 0));
   assert.ok(!agrees("0", 0.01));

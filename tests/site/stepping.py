@@ -10,6 +10,7 @@ from tests.site.pictures import frame
 
 TITLES = {
     "Recording": ("A recording that can be stepped through", 640),
+    "Explorer": ("A recording that can be stepped through", 640),
     "Puzzle": ("The forward pass of a puzzle", 640),
     "Function": ("A compiled function: its graph, program and source", 720),
     "CurveExplorer": ("A function above its derivative", 620),
@@ -30,7 +31,7 @@ class Stepping:
             return None
         self.count += 1
         name = f"{self.lesson}-{self.count}.html"
-        (value.recording if kind == "Puzzle" else value).to_html(self.folder / name)
+        (value.recording if kind in ("Explorer", "Puzzle") else value).to_html(self.folder / name)
         title, height = TITLES[kind]
         return frame(f"../{self.folder.name}/{name}", title, height)
 

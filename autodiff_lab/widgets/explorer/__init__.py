@@ -41,7 +41,7 @@ class Explorer(LabWidget):
         longer is placed in layers.
     ask : bool, optional
         Whether a step of a pass is shown only once the numbers that it computes have been typed. Steps whose results
-        are arrays are shown without.
+        are arrays are shown without. Numbers count up to 0.5 %, and up to 1 % if they are rounded to two digits.
 
     color : mapping or callable, optional
         A number for each value, by which the nodes are coloured at first: a dict from tensors, variables or names to
@@ -104,6 +104,8 @@ class Explorer(LabWidget):
     ) -> None:
         self.recording = recording
         payload = scene(recording, layout_seconds, color)
+        if traits.get("ask"):
+            payload["measures"].pop("gradient norm", None)  # colours would tell what is asked
         self.set_trait("scene", payload)
         first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
         super().__init__(**({"step": step} | first | traits))

@@ -31,10 +31,18 @@ function numberIn(value) {
   return value.shape ? NaN : Number.parseFloat(value.full.replace(/−/g, "-"));
 }
 
-/** Whether what was typed is a number, up to one part in a hundred. @param {string} text @param {number} value */
+/**
+ * Whether what was typed is a number, up to 0.5 %; up to 1 % if it is the number rounded to two digits or more, as 0.33 is.
+ * @param {string} text @param {number} value
+ */
 export function agrees(text, value) {
-  const typed = Number(text.trim().replace(/−/g, "-").replace(",", "."));
-  return text.trim() !== "" && Math.abs(typed - value) <= Math.max(0.01 * Math.abs(value), 1e-6);
+  const plain = text.trim().replace(/−/g, "-").replace(",", ".");
+  if (!plain) return false;
+  const [size, off] = [Math.abs(value), Math.abs(Number(plain) - value)];
+  if (off <= Math.max(0.005 * size, 1e-6)) return true;
+  const [, before, after = ""] = /^[-+]?(\d*)(?:\.(\d*))?$/.exec(plain) ?? [];
+  const digits = `${before ?? ""}${after}`.replace(/^0+/, "").length;
+  return digits > 1 && off <= 0.01 * size && off <= 0.5000001 * 10 ** -after.length;
 }
 
 /** Asks for the next step in place of the card, if the model says so. */

@@ -152,6 +152,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("exercise-pair", _PAIR.format("(4 * v * (1 - v), 4 * d * (1 - 2 * v) + 1)"), "OTHER"),
     ("exercise-pair", _PAIR.format("(v * (1 - v), d * (1 - 2 * v))"), "OTHER"),
     ("exercise-pair", _PAIR.format("(4 * v * (1 - v), float('nan'))"), "OTHER"),
+    ("exercise-pair", _PAIR.format("(lab.constant(4 * v * (1 - v)), lab.constant(4 * d * (1 - 2 * v)))"), "OTHER"),
     ("exercise-pair", _PAIR.format("4 * v * (1 - v)"), "RAISES"),
     ("exercise-pair", _PAIR.format("(v, d, 1)"), "RAISES"),
     ("exercise-pair", _PAIR.format("('v', 'd')"), "RAISES"),
