@@ -17,7 +17,6 @@ _DOWNLOADS = "nothing is downloaded"
 _FILES = "numpy.load or Python's open to read files, then lab.data.Dataset.from_tensor_slices for the arrays"
 _INPUTS = "encode before the model, in dataset.map, with lab.strings and lab.one_hot, or with scikit-learn"
 _IMAGES = "lab.image in dataset.map, or a layer of your own"
-_CUSTOM = "custom_objects={...} of keras.models.load_model"
 _GRADIENTS = "nothing: gradients are returned and never stored"
 
 ROOT = {
@@ -52,7 +51,9 @@ ROOT = {
 }  # fmt: skip
 
 KERAS = {
+    "__version__": "lab.__version__",
     "applications": f"training a base model yourself and freezing it: {_DOWNLOADS}, so there are no pretrained weights",
+    "config": "keras.backend, or dtype=... of each layer",
     "distribution": _ONE_PROCESS, "dtype_policies": "dtype=... of each layer",
     "estimator": "keras.Model with compile and fit",
     "experimental": "the name without it", "export": "model.save", "legacy": "the name without it",
@@ -60,19 +61,17 @@ KERAS = {
     "ops": "the functions of lab, lab.math and lab.nn, such as lab.matmul and lab.nn.relu",
     "preprocessing": "keras.layers.Rescaling and Normalization, lab.image, or keras.utils.PyDataset",
     "quantizers": "lab.cast; there are no quantized dtypes", "random": "lab.random",
-    "saving": "keras.models.load_model and model.save",
     "tree": "lab.nest", "tuner": "a loop over settings with model.fit", "wrappers": "keras.Model with compile and fit",
 }  # fmt: skip
 
 UTILS = {
     "array_to_img": "matplotlib's imshow", "audio_dataset_from_directory": _FILES,
-    "custom_object_scope": _CUSTOM, "CustomObjectScope": _CUSTOM,
-    "get_custom_objects": _CUSTOM, "get_file": f"numpy.load, or open: {_DOWNLOADS}",
+    "get_file": f"numpy.load, or open: {_DOWNLOADS}",
     "get_source_inputs": "model.inputs", "image_dataset_from_directory": _FILES, "img_to_array": "numpy.asarray",
     "load_img": "matplotlib.pyplot.imread", "model_to_dot": "lab.record and recording.to_dot()",
     "multi_gpu_model": _ONE_PROCESS, "pad_sequences": "lab.ragged.constant(rows).to_tensor(), or dataset.padded_batch",
     "plot_model": "model.summary(), or lab.record and recording.to_svg()", "Progbar": "tqdm, which fit uses",
-    "register_keras_serializable": _CUSTOM, "split_dataset": "dataset.take and dataset.skip",
+    "split_dataset": "dataset.take and dataset.skip",
     "text_dataset_from_directory": _FILES,
     "timeseries_dataset_from_array": "numpy.lib.stride_tricks.sliding_window_view",
 }  # fmt: skip
@@ -96,9 +95,11 @@ LAYERS = {
     "AdditiveAttention": "lab.layers.MultiHeadAttention",
     "Attention": "lab.layers.MultiHeadAttention, or lab.nn.softmax(q @ lab.transpose(k)) @ v",
     "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
-    "CategoryEncoding": _INPUTS, "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
+    "CategoryEncoding": _INPUTS, "CenterCrop": "lab.layers.Cropping2D",
+    "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
     "CuDNNGRU": "lab.layers.GRU", "CuDNNLSTM": "lab.layers.LSTM", "DenseFeatures": _INPUTS,
     "Discretization": _INPUTS, "Dropout2d": "lab.layers.Dropout", "GRUCell": "lab.layers.GRU", "Hashing": _INPUTS,
+    "Masking": "mask=... of the call of a recurrent layer, bools (b, time)",
     "IntegerLookup": _INPUTS, "LSTMCell": "lab.layers.LSTM", "Linear": "lab.layers.Dense",
     "MaxPool2d": "lab.layers.MaxPool2D", "RNN": "lab.layers.SimpleRNN, LSTM or GRU, or lab.scan",
     "RandomBrightness": _IMAGES, "RandomContrast": _IMAGES, "RandomCrop": _IMAGES, "RandomFlip": _IMAGES,
@@ -159,7 +160,7 @@ MODULES = {
     "register_forward_hook": "lab.record, or lab.events.observing", "register_parameter": "lab.Variable",
     "requires_grad_": "model.trainable = True or False", "reset_states": "initial_state=... of the layer",
     "state_dict": "model.get_weights(), or model.save_weights(path)", "to": "model.move_to('/GPU:0')",
-    "to_json": "model.save, or model.get_config()", "to_yaml": "model.save, or model.get_config()",
+    "to_yaml": "model.save, or model.get_config()",
     "train": "model(x, training=True)", "zero_grad": _GRADIENTS,
 }  # fmt: skip
 
@@ -168,6 +169,16 @@ STEPPERS = {
     "param_groups": "an optimizer for each group", "state_dict": "save_state(path)",
     "step": "optimizer.apply_gradients(zip(gradients, variables))", "zero_grad": _GRADIENTS,
 }  # fmt: skip
+
+
+ARGUMENTS = {
+    "input_length": "leaving it out: lengths are those of the data",
+    "mask_zero": "mask=lab.not_equal(numbers, 0) of the call of the recurrent layer that follows",
+    "stateful": "return_state=True, and initial_state=... of the next call",
+    "time_major": "lab.transpose of the input",
+    "unroll": "leaving it out: it changes no result",
+}
+"""Arguments of Keras's layers that those of this package do not have."""
 
 
 def no_name(module: ModuleType, name: str) -> AttributeError:

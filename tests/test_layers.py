@@ -99,6 +99,8 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("recording", "Recording.to_text"): frozenset({"explain"}),
     ("recording", "Recording.__repr__"): frozenset({"explain"}),
     ("layers", "Model.save"): frozenset({"training"}),
+    ("layers", "Model.get_config"): frozenset({"training"}),
+    ("layers", "Model.from_config"): frozenset({"training"}),
     ("layers", "Trainer.compile"): frozenset({"training"}),
     ("layers", "Trainer.fit"): frozenset({"training"}),
     ("layers", "Trainer.evaluate"): frozenset({"training"}),

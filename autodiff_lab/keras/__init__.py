@@ -16,7 +16,7 @@ from autodiff_lab import (
 )
 from autodiff_lab.absent import answering as _answering
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.keras import backend, datasets, models, utils
+from autodiff_lab.keras import backend, datasets, models, saving, utils
 from autodiff_lab.layers.inputs import Input
 from autodiff_lab.layers.model import Model
 from autodiff_lab.layers.sequential import Sequential
@@ -31,7 +31,7 @@ sys.modules[f"{__name__}.optimizers.schedules"] = optimizers.schedules
 __all__ = [
     "Input", "Model", "Sequential", "Variable", "activations", "backend", "callbacks", "constraints", "datasets",
     "initializers", "layers",
-    "losses", "metrics", "models", "optimizers", "regularizers", "utils",
+    "losses", "metrics", "models", "optimizers", "regularizers", "saving", "utils",
 ]
 
 if not TYPE_CHECKING:  # a checker reports every name that is missing

@@ -20,7 +20,24 @@ from autodiff_lab.layers.embedding import Embedding
 from autodiff_lab.layers.group_normalization import GroupNormalization, RMSNormalization, UnitNormalization
 from autodiff_lab.layers.inputs import Input, InputLayer
 from autodiff_lab.layers.layer import Layer
-from autodiff_lab.layers.merging import Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract
+from autodiff_lab.layers.merging import (
+    Add,
+    Average,
+    Concatenate,
+    Dot,
+    Maximum,
+    Minimum,
+    Multiply,
+    Subtract,
+    add,
+    average,
+    concatenate,
+    dot,
+    maximum,
+    minimum,
+    multiply,
+    subtract,
+)
 from autodiff_lab.layers.normalization import BatchNormalization, LayerNormalization
 from autodiff_lab.layers.pooling import (
     AveragePooling1D,
@@ -64,7 +81,8 @@ __all__ = [
     "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU", "Permute", "RMSNormalization", "ReLU",
     "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D", "Sequential", "SimpleRNN", "Softmax",
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Subtract", "TimeDistributed", "UnitNormalization",
-    "UpSampling1D", "UpSampling2D", "ZeroPadding1D", "ZeroPadding2D", "sequenced",
+    "UpSampling1D", "UpSampling2D", "ZeroPadding1D", "ZeroPadding2D", "add", "average", "concatenate", "dot",
+    "maximum", "minimum", "multiply", "sequenced", "subtract",
 ]
 
 if not TYPE_CHECKING:  # a checker reports every name that is missing

@@ -10,7 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.calling import shapes
 from autodiff_lab.layers.dropout import Dropout
 from autodiff_lab.layers.layer import Layer
@@ -159,11 +159,14 @@ class MultiHeadAttention(Layer):
         return total
 
     def __call__(
-        self, inputs: TensorLike | Mapping[str, TensorLike], *args: object, **kwargs: object
+        self, inputs: TensorLike | Mapping[str, TensorLike] | None = None, *args: object, **kwargs: object
     ) -> Tensor | MaybeResult:
         """Build if necessary, for the widths of query, value and key, then run `call`."""
+        given: Any = kwargs.pop("query", None) if inputs is None else inputs
+        if given is None:
+            raise InvalidArgumentError(f"{self.name}: expected a query and a value. Try layer(x, x).")
         value = args[0] if args else kwargs.get("value")
         if not self.built and value is not None:
             key = args[1] if len(args) > 1 else kwargs.get("key")
-            self._build_for(*(shapes(x) for x in (inputs, value, value if key is None else key)))
-        return super().__call__(inputs, *args, **kwargs)
+            self._build_for(*(shapes(x) for x in (given, value, value if key is None else key)))
+        return super().__call__(given, *args, **kwargs)

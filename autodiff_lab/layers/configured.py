@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
+from autodiff_lab.absent import ARGUMENTS
 from autodiff_lab.errors import InvalidArgumentError
 
 
@@ -142,6 +143,8 @@ def unexpected(cls: type, argument: str, names: Iterable[str] = ()) -> TypeError
     """
     close = difflib.get_close_matches(argument, [*_settings(cls), *names], 1)
     hint = f". Did you mean {close[0]!r}?" if close else ""
+    if argument in ARGUMENTS:
+        hint = f". Try {ARGUMENTS[argument]}."
     return TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {argument!r}{hint}")
 
 

@@ -12,7 +12,7 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import unheard
-from autodiff_lab.layers.losses import same_rank
+from autodiff_lab.layers.losses import Loss, same_rank
 from autodiff_lab.layers.metrics import Accuracy, Mean, SparseCategoricalAccuracy, same_shape
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import argmax, where
@@ -47,11 +47,6 @@ class _Counts(Mean):
     def variables(self) -> list[Variable]:
         """The metric's state: one vector of counts for each kind of decision."""
         return list(self._counts.values())
-
-    def reset_state(self) -> None:
-        """Reset the state."""
-        for variable in self.variables:
-            variable.assign(np.zeros(variable._held.shape))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of labels 0 or 1 and predictions of the same shape."""
@@ -294,8 +289,8 @@ class MeanMetricWrapper(Accuracy):
     """
 
     def __init__(self, fn: Any, name: str | None = None, dtype: DTypeLike | None = None, **options: Any) -> None:
-        super().__init__(name or getattr(fn, "__name__", type(fn).__name__), dtype)
-        self._fn, self._options = fn, options
+        super().__init__(name or getattr(fn, "__name__", None) or getattr(fn, "name", type(fn).__name__), dtype)
+        self._fn, self._options = fn.call if isinstance(fn, Loss) else fn, options  # a loss of each example
 
     def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> None:  # type: ignore[override]
         """Add a batch of labels and predictions."""

@@ -86,6 +86,8 @@ class Loss(Configured):
         y_true, y_pred = convert(y_true), convert(y_pred)
         if self.dtype is not None or y_pred._held.dtype.kind in "iub":
             y_pred = cast(y_pred, self.dtype or "float32")
+        if type(self).call is not Loss.call and y_true._held.dtype.kind == y_pred._held.dtype.kind == "f":
+            y_true = cast(y_true, y_pred.dtype)  # a program's own `call` subtracts them, as those of Keras do
         each, counted = self.call(y_true, y_pred), self.counted(y_true)
         if counted is not None and self.reduction not in ("sum", "none", None):
             count = reduce_sum(cast(counted, each.dtype))

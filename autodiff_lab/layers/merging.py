@@ -1,20 +1,23 @@
-"""Layers of several inputs: sums, products, concatenation."""
+"""Layers of several inputs: sums, products, concatenation; and the functions of Keras that make and call one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+from autodiff_lab.engine import primitives
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.primitives import add
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.joining import concat
-from autodiff_lab.ops.math.arithmetic import maximum, minimum, multiply, subtract
+from autodiff_lab.ops.math import arithmetic
 from autodiff_lab.ops.math.reductions import reduce_sum
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 
 
 class _Merge(Layer):
@@ -47,7 +50,7 @@ class Add(_Merge):
     """
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        return reduce(add, inputs)
+        return reduce(primitives.add, inputs)
 
 
 class Subtract(_Merge):
@@ -63,7 +66,7 @@ class Subtract(_Merge):
     def merged(self, inputs: list[Tensor]) -> Tensor:
         if len(inputs) != 2:
             raise ShapeMismatch(f"{self.name}: expected two inputs, got {len(inputs)}.")
-        return subtract(inputs[0], inputs[1])
+        return arithmetic.subtract(inputs[0], inputs[1])
 
 
 class Multiply(_Merge):
@@ -77,7 +80,7 @@ class Multiply(_Merge):
     """
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        return reduce(multiply, inputs)
+        return reduce(arithmetic.multiply, inputs)
 
 
 class Average(_Merge):
@@ -93,7 +96,7 @@ class Average(_Merge):
     floating = True
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        return reduce(add, inputs) / len(inputs)
+        return reduce(primitives.add, inputs) / len(inputs)
 
 
 class Maximum(_Merge):
@@ -107,7 +110,7 @@ class Maximum(_Merge):
     """
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        return reduce(maximum, inputs)
+        return reduce(arithmetic.maximum, inputs)
 
 
 class Minimum(_Merge):
@@ -121,7 +124,7 @@ class Minimum(_Merge):
     """
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        return reduce(minimum, inputs)
+        return reduce(arithmetic.minimum, inputs)
 
 
 class Concatenate(_Merge):
@@ -163,3 +166,27 @@ class Dot(_Merge):
             shapes = [tuple(x.shape) for x in inputs]
             raise ShapeMismatch(f"{self.name}: expected two inputs of equal shape, got {shapes}. Try lab.matmul.")
         return reduce_sum(inputs[0] * inputs[1], axis=self.axes, keepdims=inputs[0].ndim == 2)
+
+
+def _function(cls: type[_Merge]) -> Callable[..., Tensor]:
+    """Return the function that makes a layer and calls it on a list of inputs."""
+    make: Any = cls
+
+    def merge(inputs: Sequence[TensorLike], **settings: object) -> Tensor:
+        return make(**settings)(inputs)
+
+    merge.__name__ = merge.__qualname__ = cls.__name__.lower()
+    last = {Concatenate: 6, Dot: 1}.get(make, 3)
+    merge.__doc__ = f"""Return what a layer `{cls.__name__}` makes of a list of inputs; keywords are its settings.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.layers.{merge.__name__}([lab.ones((2, 3)), lab.ones((2, 3))]).shape
+    TensorShape([2, {last}])
+    """
+    return merge
+
+
+add, average, concatenate, dot = map(_function, (Add, Average, Concatenate, Dot))
+maximum, minimum, multiply, subtract = map(_function, (Maximum, Minimum, Multiply, Subtract))

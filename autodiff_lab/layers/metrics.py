@@ -18,8 +18,10 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.events.listener import tell_made, unheard
 from autodiff_lab.layers.configured import Remembering
+from autodiff_lab.layers.initializer_names import get as get_initializer
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import zeros
 from autodiff_lab.ops.array.gathering import argmax
 from autodiff_lab.ops.array.shaping import broadcast_to, squeeze
 from autodiff_lab.ops.math.arithmetic import abs, sqrt, square
@@ -28,10 +30,74 @@ from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
 
 if TYPE_CHECKING:
-    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
+    from autodiff_lab.engine.annotations import DTypeLike, NameOrCallable, ShapeLike, TensorLike
 
 
-class Mean(Remembering):
+class Metric(Remembering):
+    """Base of metrics: a subclass makes its state with `add_weight` and defines `update_state` and `result`.
+
+    Parameters
+    ----------
+    name : str, optional
+        Of the metric; by default its class name in snake case.
+    dtype : DType, optional
+        Of the result, float32 by default.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> class Largest(lab.metrics.Metric):
+    ...     def __init__(self, name="largest"):
+    ...         super().__init__(name=name)
+    ...         self.found = self.add_weight(name="found", initializer="zeros")
+    ...     def update_state(self, y_true, y_pred, sample_weight=None):
+    ...         self.found.assign(lab.maximum(self.found, lab.reduce_max(y_pred)))
+    ...     def result(self):
+    ...         return self.found
+    >>> print(Largest()([0.0, 1.0], [0.5, 2.0]))
+    Tensor(2.0, shape=(), dtype=float32)
+    """
+
+    _made: tuple[Variable, ...] = ()
+
+    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None) -> None:
+        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
+        self.dtype = as_dtype(dtype or "float32").name
+
+    def add_weight(self, shape: ShapeLike = (), initializer: NameOrCallable = "zeros", dtype: DTypeLike | None = None,
+                   name: str | None = None) -> Variable:  # fmt: skip
+        """Return a new variable of the metric's state; `reset_state` sets it to zero."""
+        make: Any = get_initializer(initializer)
+        with device("/CPU:0"):
+            made = Variable(make(shape, dtype or self.dtype), False, name=f"{self.name}/{name or len(self._made)}")
+        self._made = (*self._made, made)
+        return made
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The metric's state."""
+        return list(self._made)
+
+    def update_state(self, *args: Any, **kwargs: Any) -> Any:
+        """Add a batch; a subclass defines what that means."""
+        raise NotImplementedError(f"{type(self).__name__} does not define update_state(self, y_true, y_pred)")
+
+    def result(self) -> Any:
+        """Return the result so far; a subclass defines it."""
+        raise NotImplementedError(f"{type(self).__name__} does not define result(self)")
+
+    def reset_state(self) -> None:
+        """Set the state to zero."""
+        for variable in self.variables:
+            variable.assign(zeros(variable.shape, variable.dtype))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Add values and return the result so far."""
+        self.update_state(*args, **kwargs)
+        return convert(self.result())
+
+
+class Mean(Metric):
     """The mean of everything seen since the last reset.
 
     A value of rank 2 or more is reduced to one number for each row. Weights may be per row, per element, or
@@ -59,8 +125,7 @@ class Mean(Remembering):
     """
 
     def __init__(self, name: str | None = None, dtype: DTypeLike | None = None) -> None:
-        self.name = name or re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
-        self.dtype = as_dtype(dtype or "float32").name
+        super().__init__(name, dtype)
         with device("/CPU:0"):
             self.total, self.count = (
                 Variable(0.0, False, name=f"{self.name}/{part}", dtype="float64") for part in ("total", "count")
@@ -75,7 +140,7 @@ class Mean(Remembering):
         """Reduce the numbers of a row to one."""
         return reduce_mean(values, axis=axes)
 
-    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:  # type: ignore[override]
         """Add values, optionally weighted."""
         with unheard():
             self._add(convert(values), sample_weight)
@@ -107,16 +172,6 @@ class Mean(Remembering):
 
     def _value(self) -> Tensor:
         return divide_no_nan(self.total.read(), self.count.read())
-
-    def reset_state(self) -> None:
-        """Reset the state."""
-        for variable in self.variables:
-            variable.assign(0.0)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Add values and return the mean so far."""
-        self.update_state(*args, **kwargs)
-        return self.result()
 
 
 class Sum(Mean):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from autodiff_lab.engine import nest
 from autodiff_lab.errors import InvalidArgumentError
@@ -54,6 +55,7 @@ class Model(Trainer):
     _graph: Graph | None = None
 
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **more: Any) -> None:
+        inputs = None if inputs is self else inputs  # TensorFlow's guides write super().__init__(self)
         if (inputs is None) != (outputs is None):
             raise InvalidArgumentError("Model: expected inputs and outputs, or neither, in a subclass with `call`.")
         super().__init__(name, **more)
@@ -150,6 +152,37 @@ class Model(Trainer):
     def output_shape(self) -> Any:
         """Shape of the output, with None for lengths that may differ; a structure for several."""
         return shapes_of(self.output)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers and the calls between them in terms of JSON; of a subclass, its arguments.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> model = lab.Sequential([lab.keras.Input(shape=(2,)), lab.layers.Dense(3)])
+        >>> lab.Sequential.from_config(model.get_config()).layers[0] is model.layers[0]
+        False
+        """
+        from autodiff_lab.training.saving import config_of
+
+        return config_of(self) or super().get_config()
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Self:
+        """Make a model with weights of its own from the configuration of another.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If it holds a class that is not in `custom_objects`.
+        """
+        from autodiff_lab.training.configurations import made_from_config
+
+        return made_from_config(cls, config, custom_objects) or cls(**config)
+
+    def to_json(self, **options: Any) -> str:
+        """Return class and configuration as text, from which `lab.keras.models.model_from_json` makes a model."""
+        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **options)
 
     def save(self, filepath: str | Path, overwrite: bool = True) -> None:
         """Write the model, its weights and the state of its optimizer; `lab.keras.models.load_model` reads it.

@@ -306,6 +306,23 @@ class Optimizer(Remembering):
         self.iterations.assign_add(1)
         return self.iterations
 
+    def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> Variable:
+        """Update variables along their gradients, both in the same order; by default those of the last call.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> w = lab.Variable(1.0)
+        >>> _ = lab.optimizers.SGD(0.5).apply([lab.constant(1.0)], [w])
+        >>> float(w)
+        0.5
+        """
+        variables = list(self._state) if trainable_variables is None else list(trainable_variables)
+        gradients = list(grads)
+        if len(gradients) != len(variables):
+            raise InvalidArgumentError(f"apply: got {len(gradients)} gradients for {len(variables)} variables.")
+        return self.apply_gradients(zip(gradients, variables, strict=True))
+
     def _apply_traced(self, trace: Any, pairs: list[tuple[Any, Variable]]) -> Variable:
         """Update the variables by ops that only the trace sees."""
         self.build(v for _, v in pairs)

@@ -137,6 +137,10 @@ class _Recurrent(Layer):
             result = where(seen, result, 0.0)
         return (result, *state) if self.return_state else result
 
+    def get_initial_state(self, batch_size: Any) -> list[Tensor]:
+        """Return zeros (b, units), one for each part of the state: what a call without `initial_state` starts from."""
+        return [zeros((int(batch_size), self.units), self.dtype) for _ in range(self.states)]
+
     def _mask(self, mask: Any, inputs: Any) -> Tensor:
         """Return the mask as bools (b, time)."""
         mask = convert(mask)

@@ -8,7 +8,7 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.layer import Layer
-from autodiff_lab.layers.metrics import Mean
+from autodiff_lab.layers.metrics import Metric
 
 if TYPE_CHECKING:
     from autodiff_lab.training.callbacks import History
@@ -72,9 +72,9 @@ class Trainer(Layer):
         return None if self._compiled is None else self._compiled.optimizer
 
     @property
-    def metrics(self) -> list[Mean]:
+    def metrics(self) -> list[Metric]:
         """The metrics that `fit` reports, that of the loss first, and those that are attributes of the model."""
-        own = [value for value in vars(self).values() if isinstance(value, Mean)]
+        own = [value for value in vars(self).values() if isinstance(value, Metric)]
         return [*([] if self._compiled is None else self._compiled.all_metrics()), *own]
 
     @property
@@ -119,7 +119,7 @@ class Trainer(Layer):
         return {metric.name: metric.result() for metric in self.metrics}
 
     def train_step(self, data: Any) -> dict[str, Any]:
-        """Take one step on a batch (x, y, sample_weight); a subclass may override this.
+        """Take one step on a batch (x,), (x, y) or (x, y, sample_weight); a subclass may override this.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Trainer(Layer):
         return self._measured(x, y, y_pred, loss, weights)
 
     def test_step(self, data: Any) -> dict[str, Any]:
-        """Evaluate a batch (x, y, sample_weight); a subclass may override this."""
+        """Evaluate a batch as `train_step` gets it; a subclass may override this."""
         x, y, weights = cast("tuple[Any, Any, Any]", (*data, None, None)[:3])
         y_pred = self(x, training=False)
         return self._measured(x, y, y_pred, self.compute_loss(x, y, y_pred, weights, training=False), weights)

@@ -9,7 +9,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.by_name import get_metric, get_optimizer, loss_object
-from autodiff_lab.layers.metrics import BinaryAccuracy, CategoricalAccuracy, Mean, SparseCategoricalAccuracy
+from autodiff_lab.layers.metrics import BinaryAccuracy, CategoricalAccuracy, Mean, Metric, SparseCategoricalAccuracy
 from autodiff_lab.training.batches import arrays_of
 
 Output = tuple[str, Any, Any]
@@ -92,7 +92,7 @@ class Compiled:
         }  # fmt: skip
         self.optimizer = None if optimizer is None else get_optimizer(optimizer)
         for scale in loss_weights.values() if isinstance(loss_weights, Mapping) else loss_weights or ():
-            if isinstance(scale, (str, Mean)) or callable(scale):
+            if isinstance(scale, (str, Metric)) or callable(scale):
                 raise InvalidArgumentError(f"compile: loss_weights must be numbers, got {scale!r}. Try metrics=[...].")
         self.loss, self.loss_weights = _each(loss_object, loss), loss_weights
         self.wanted: tuple[Any, Any] = (metrics or [], weighted_metrics or [])
@@ -108,6 +108,7 @@ class Compiled:
         if self.loss is None:
             return None
         found = outputs(y, y_pred, names)
+        self.make_metrics(found)  # a program's own `train_step` goes through them
         losses = settings_for(self.loss, found, "losses")
         scales = settings_for(self.loss_weights, found, "loss_weights")
         if len(found) > 1 and not self.parts:
@@ -123,23 +124,27 @@ class Compiled:
             total = value if total is None else total + value
         return total
 
-    def all_metrics(self) -> list[Mean]:
+    def all_metrics(self) -> list[Metric]:
         """Return the metrics that exist, that of the loss first."""
         return [self.loss_tracker, *self.parts.values(), *(metric for metric, _, _ in self.metrics or [])]
+
+    def make_metrics(self, found: list[Output]) -> None:
+        """Make the metrics for the outputs of the first batch."""
+        if self.metrics is None and any(self.wanted):
+            self.metrics = [
+                (metric, weighted, name)
+                for wanted, weighted in zip(self.wanted, (False, True), strict=True)
+                for metric, name in _metrics_for(wanted, found)
+            ]
 
     def update_metrics(self, y: Any, y_pred: Any, weights: Any, names: list[str]) -> None:
         """Add a batch to every metric; the first batch decides what ``"accuracy"`` means."""
         if not any(self.wanted):
             return
         found = outputs(y, y_pred, names)
-        if self.metrics is None:
-            self.metrics = [
-                (metric, weighted, name)
-                for wanted, weighted in zip(self.wanted, (False, True), strict=True)
-                for metric, name in _metrics_for(wanted, found)
-            ]
+        self.make_metrics(found)
         by_name = {name: (i, labels, predicted) for i, (name, labels, predicted) in enumerate(found)}
-        for metric, weighted, name in self.metrics:
+        for metric, weighted, name in self.metrics or []:
             i, labels, predicted = by_name[name]
             metric.update_state(labels, predicted, sample_weight=_weights_of(weights, found, i) if weighted else None)
 

@@ -63,8 +63,10 @@ def _step_of(model: Any, kind: str, planned: int) -> Callable[[Batch, int], dict
     return step
 
 
-def _as_tensors(batch: Batch) -> Batch:
-    return mapped(convert, batch)
+def _as_tensors(batch: Batch) -> Any:
+    """Return a batch as the steps of a model take it: (x, y, sample_weight) without what is missing at its end."""
+    kept = 3 if batch[2] is not None else 2 if batch[1] is not None else 1
+    return mapped(convert, batch[:kept])
 
 
 def as_floats(logs: dict[str, Any]) -> Logs:

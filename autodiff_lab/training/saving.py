@@ -38,6 +38,7 @@ from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.model import Model
 from autodiff_lab.layers.saving import is_hdf5, of_hdf5, packed, unpack, warn_of_hdf5
 from autodiff_lab.layers.sequential import Sequential
+from autodiff_lab.training.utilities import CUSTOM
 
 VERSION = 1
 Writer = Callable[[Any], Any]
@@ -126,7 +127,7 @@ def load_model(filepath: str | Path, custom_objects: Mapping[str, Any] | None = 
             parts = {name: archive.read(name) for name in archive.namelist() if name.endswith(".npz")}
         if config.get("format") != "autodiff_lab model" or config.get("version") != VERSION:
             raise ValueError("it has another format")
-        model = _Reader(custom_objects or {}).object(config["model"])
+        model = Reader(custom_objects or {}).object(config["model"])
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError) as error:
         if isinstance(error, LabError):
             raise
@@ -138,7 +139,7 @@ def load_model(filepath: str | Path, custom_objects: Mapping[str, Any] | None = 
         ) from None
     unpack(model.variables, io.BytesIO(parts["weights.npz"]), filepath)
     if compile and config.get("compiled"):
-        model.compile(**_Reader(custom_objects or {}).read(config["compiled"]))
+        model.compile(**Reader(custom_objects or {}).read(config["compiled"]))
         model.optimizer.build(model.trainable_variables)
         unpack(model.optimizer.variables, io.BytesIO(parts["optimizer.npz"]), filepath)
     return model
@@ -176,19 +177,24 @@ def _public(namespace: str, name: str) -> Any:
 def _object(value: Any) -> dict[str, Any]:
     """Return a layer as a dict of its class and its settings."""
     config: dict[str, Any] = {"class_name": type(value).__name__}
-    graph = getattr(value, "_graph", None)
-    if isinstance(value, Sequential) and type(value) is Sequential:
-        entry = [] if value._entry is None else [value._entry]
-        config["config"] = {"name": value.name, "layers": [_written(layer) for layer in [*entry, *value.layers]]}
-    elif graph is not None and type(value) is Model:
-        config["config"] = {"name": value.name, **_graph(value, graph)}
-    else:
-        config["config"] = {key: _written(item) for key, item in value.get_config().items()}
+    whole = config_of(value)
+    config["config"] = whole or {key: _written(item) for key, item in value.get_config().items()}
     if getattr(value, "_built_for", None) is not None and not isinstance(value, InputLayer):
         config["built_for"] = _written(value._built_for)
     if not getattr(value, "trainable", True):
         config["trainable"] = False
     return config
+
+
+def config_of(model: Any) -> dict[str, Any] | None:
+    """Return the layers of a `Sequential`, or the graph of a model with the constructor of `Model`; None for others."""
+    if type(model) is Sequential:
+        entry = [] if model._entry is None else [model._entry]
+        return {"name": model.name, "layers": [_written(layer) for layer in [*entry, *model.layers]]}
+    graph = getattr(model, "_graph", None)
+    if graph is not None and type(model).__init__ is Model.__init__:
+        return {"name": model.name, **_graph(model, graph)}
+    return None
 
 
 def _graph(model: Any, graph: Any) -> dict[str, Any]:
@@ -287,11 +293,11 @@ def _classes() -> dict[str, type]:
     return found
 
 
-class _Reader:
+class Reader:
     """Makes objects from what `save_model` wrote."""
 
     def __init__(self, custom: Mapping[str, Any]) -> None:
-        self.known = {**_classes(), **custom}
+        self.known = {**_classes(), **CUSTOM, **custom}
 
     def read(self, value: Any, tensors: Callable[[Any], Any] | None = None) -> Any:
         """Return the value of a part of the file."""
@@ -314,17 +320,17 @@ class _Reader:
     def object(self, value: dict[str, Any]) -> Any:
         """Return the layer or the setting that a dict of class name and settings describes."""
         name, config = value["class_name"], value["config"]
-        if name == "Sequential":
+        cls: Any = self.known.get(name)
+        if cls is None:
+            raise InvalidArgumentError(
+                f"load_model: the file holds the class {name!r}. Try load_model(path, custom_objects={{{name!r}: "
+                f"{name}}})."
+            )
+        if cls is Sequential:
             made: Any = Sequential([self.read(layer) for layer in config["layers"]], name=config["name"])
-        elif name == "Model" and "calls" in config:
-            made = self._functional(config)
+        elif "calls" in config:
+            made = self._functional(config, cls)
         else:
-            cls = self.known.get(name)
-            if cls is None:
-                raise InvalidArgumentError(
-                    f"load_model: the file holds the class {name!r}. Try load_model(path, custom_objects={{{name!r}: "
-                    f"{name}}})."
-                )
             made = cls.from_config({key: self.read(item) for key, item in config.items()})
         if "built_for" in value and not made.built:
             made.build(self.read(value["built_for"]))
@@ -332,7 +338,7 @@ class _Reader:
             made.trainable = False
         return made
 
-    def _functional(self, config: dict[str, Any]) -> Model:
+    def _functional(self, config: dict[str, Any], cls: type[Model]) -> Model:
         layers = [self.object(layer) for layer in config["layers"]]
         sources = [layer.output for layer in layers if isinstance(layer, InputLayer)]
         results: list[list[Any]] = []
@@ -351,4 +357,4 @@ class _Reader:
                 found = called(function, tuple(args), params)
             results.append(nest.flatten(found)[0])
         inputs, outputs = self.read(config["inputs"], tensor), self.read(config["outputs"], tensor)
-        return Model(inputs, outputs, name=config["name"])
+        return cls(inputs, outputs, name=config["name"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -82,6 +84,83 @@ def normalize(x: Any, axis: int = -1, order: float = 2) -> np.ndarray[Any, np.dt
     array = np.asarray(x)
     norms = np.linalg.norm(array, order, axis, keepdims=True)
     return array / np.where(norms == 0, 1, norms)
+
+
+CUSTOM: dict[str, Any] = {}
+"""The classes of programs that `load_model` and `from_config` find by name without being given them."""
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """Return the dict of the classes that models are read with; what is added to it is found by name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> type(lab.keras.utils.get_custom_objects())
+    <class 'dict'>
+    """
+    return CUSTOM
+
+
+def register_keras_serializable(package: str = "Custom", name: str | None = None) -> Callable[[type], type]:
+    """Return a decorator of classes, after which `load_model` finds the class by name.
+
+    Parameters
+    ----------
+    package : str
+        Accepted for Keras code; names are those of the classes.
+    name : str, optional
+        Another name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> @lab.keras.utils.register_keras_serializable()
+    ... class Doubled(lab.layers.Layer):
+    ...     def call(self, x):
+    ...         return 2 * x
+    >>> lab.Sequential.from_config(lab.Sequential([Doubled()]).get_config()).layers
+    [<Doubled name=doubled, built=False>]
+    """
+
+    def register(cls: type) -> type:
+        CUSTOM[name or cls.__name__] = cls
+        return cls
+
+    return register
+
+
+@contextmanager
+def custom_object_scope(objects: Mapping[str, Any]) -> Generator[None]:
+    """Let `load_model` and `from_config` find these classes by name inside a ``with`` block.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> with lab.keras.utils.custom_object_scope({"Mine": lab.layers.Dense}):
+    ...     "Mine" in lab.keras.utils.get_custom_objects()
+    True
+    """
+    before = dict(CUSTOM)
+    CUSTOM.update(objects)
+    try:
+        yield
+    finally:
+        CUSTOM.clear()
+        CUSTOM.update(before)
+
+
+def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
+    """Return what a `train_step` gets as x, y and sample_weight, None where there is none.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.keras.utils.unpack_x_y_sample_weight((1, 2))
+    (1, 2, None)
+    """
+    x, y, weight = (*(data if isinstance(data, (list, tuple)) else (data,)), None, None)[:3]
+    return x, y, weight
 
 
 class PyDataset:

@@ -20,6 +20,7 @@ from autodiff_lab.events.listener import SINKS, scoped, sinks_now
 from autodiff_lab.extras.data.batching import as_element, batched, call, padded_batch, rows_of, seed_of
 from autodiff_lab.extras.data.steps import Steps
 from autodiff_lab.extras.state import kept, structure_of
+from autodiff_lab.extras.tensor_spec import TensorSpec
 
 AUTOTUNE = -1
 """For TensorFlow code that passes it; it has no effect, since elements are created one at a time."""
@@ -45,6 +46,19 @@ class Dataset(Steps):
     def __init__(self, make: Callable[[], Iterator[Any]], cardinality: int = UNKNOWN_CARDINALITY) -> None:
         self._make = make
         self._cardinality = cardinality
+
+    @property
+    def element_spec(self) -> Any:
+        """The shapes and dtypes of the first element, as a structure of `lab.TensorSpec`; other elements may differ.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> lab.data.Dataset.from_tensor_slices(([[1.0, 2.0]], [3])).element_spec[0]
+        TensorSpec(shape=(2,), dtype=autodiff_lab.float32, name=None)
+        """
+        leaves, rebuild = structure_of(next(self._make(), ()))
+        return rebuild([TensorSpec.from_tensor(leaf) for leaf in leaves])
 
     # --- sources ---------------------------------------------------------------------------------------------------
 
