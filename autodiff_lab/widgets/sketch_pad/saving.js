@@ -2,7 +2,11 @@
 
 import { add } from "../plotting/elements.js";
 
-const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "font", "text-anchor", "visibility"];
+/** Written as attributes, since the policy of a page refuses styles of single elements. */
+const KEPT = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "paint-order", "font-family",
+  "font-size", "font-weight", "text-anchor",
+];
 
 /**
  * The plot as the text of an SVG, with a title and a sentence.
@@ -16,7 +20,7 @@ export function pictureText(svg, title, sentence) {
   from.forEach((element, k) => {
     const style = getComputedStyle(element);
     to[k].removeAttribute("class");
-    to[k].setAttribute("style", KEPT.map(name => `${name}:${style.getPropertyValue(name)}`).join(";"));
+    for (const name of KEPT) to[k].setAttribute(name, style.getPropertyValue(name));
   });
   const [, , width, height] = (svg.getAttribute("viewBox") ?? "0 0 640 480").split(" ").map(Number);
   const style = getComputedStyle(svg);
@@ -27,7 +31,7 @@ export function pictureText(svg, title, sentence) {
   copy.setAttribute("height", String(height + 28));
   copy.prepend(Object.assign(document.createElementNS(copy.namespaceURI ?? "", "title"), { textContent: title }));
   copy.children[0].after(add(copy, "rect", { width, height: height + 28, fill: paper }));
-  add(copy, "text", { x: 12, y: height + 12, style: `font:${style.font};font-size:13px;fill:${style.color}` }, sentence);
+  add(copy, "text", { x: 12, y: height + 12, "font-family": style.fontFamily, "font-size": 13, fill: style.color }, sentence);
   return new XMLSerializer().serializeToString(copy);
 }
 
