@@ -17,6 +17,8 @@ x2 = lab.constant([1.0, -2.0])
 SETTINGS = {"rate": 0.5}
 SCALE = 2.0
 GREETED: list[int] = []
+LARGE = np.ones(5_000, np.float32)
+QUEUE = lab.queue.FIFOQueue(10, ["float32"])
 total_of_calls = 0
 
 
@@ -36,8 +38,17 @@ def indexes(x: Any) -> Any:
     return x[lab.cast(x[0], lab.int32)]
 
 
-def array_enters(x: Any) -> Any:
-    return x * np.array([1.0, 2.0], np.float32)
+def large_array_enters(x: Any) -> Any:
+    return x * LARGE[:2]
+
+
+def values_of_a_queue_enter(x: Any) -> Any:
+    QUEUE.enqueue(x)
+    return x * QUEUE.dequeue()
+
+
+def asks_numpy_what_time_it_is(x: Any) -> Any:
+    return x * np.datetime64("now").astype("int64").astype("float32")
 
 
 def draws(x: Any) -> Any:
@@ -103,7 +114,8 @@ def steps_by_value(x: Any) -> Any:
 
 CASES: list[tuple[Callable[[Any], Any], str]] = [
     (branch, "branch"), (leaves_by_float, "float"), (leaves_by_numpy, "__array__"), (indexes, "index"),
-    (array_enters, "NumPy array"), (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
+    (large_array_enters, "LARGE"), (values_of_a_queue_enter, "queue"), (asks_numpy_what_time_it_is, "datetime64"),
+    (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
     (draws_classes, "random"), (sets_the_seed, "seed"),
     (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "slice of the variable"),

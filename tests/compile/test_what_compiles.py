@@ -25,7 +25,22 @@ def _array(x: Any) -> Any:
     return lab.TensorArray(lab.float32, 2).write(0, x).write(1, x * 2.0).stack()
 
 
+ARRAY = np.array([0.5, 4.0], np.float32)
+
+
+class Holder:
+    """An object with NumPy values."""
+
+    scale = np.float32(3.0)
+    rows = np.arange(2.0, dtype=np.float32)
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "NumPy numbers": lambda x: x / np.sqrt(x.shape[0]) + 0.5 * np.log(2 * np.pi) - np.float32(np.pi**2) * x,
+    "a NumPy array from outside": lambda x: x * ARRAY,
+    "NumPy arrays made inside": lambda x: lab.constant(np.eye(2, dtype=np.float32)) @ x[:, None] + np.linspace(0, 1, 2),
+    "NumPy values of an object": lambda x: x * Holder.scale + Holder.rows[1] + [np.float32(1), 2.0],
+    "an array as weights of an initializer": lambda x: lab.constant_initializer(ARRAY)((2,)) * x,
     "ones_like": lambda x: x + lab.ones_like(x),
     "zeros_like": lambda x: x + lab.zeros_like(x),
     "zeros_like of another dtype": lambda x: lab.zeros_like(x, dtype="int32"),

@@ -327,7 +327,9 @@ class Reach:
             self._visit(label, item)
 
     def _class(self, label: str, kind: type) -> None:
-        if kind in MAKERS or kind in CALLERS or ours(kind) or issubclass(kind, np.generic):
+        if kind in MAKERS or kind in CALLERS or ours(kind):
+            return
+        if issubclass(kind, np.generic) and kind is not np.datetime64:  # which knows what time it is
             return
         if foundation(kind) is None:
             self._opaque(label, kind)

@@ -5,7 +5,7 @@ the same list as forward ones: the tape of the tape.  Meanwhile the function run
 whatever happens.
 
 What cannot be replayed is refused with a reason and the user's line: a value that depends on the arguments and leaves
-the ops (``float(x)``, a branch on it), an array that enters from NumPy, random draws, a tensor that our own code made
+the ops (``float(x)``, a branch on it), an element of a queue or dataset, random draws, a tensor that our own code made
 from values without saying how.  The last is the general rule: a tensor whose origin is unknown is never a constant.
 """
 
@@ -74,9 +74,11 @@ def _forget(by_array: dict[int, int | None], key: int, gone: object) -> None:
 
 
 def _literal(value: Any) -> bool:
-    """Return whether a Python value consists of plain numbers."""
+    """Return whether a Python value consists of plain numbers, NumPy's and arrays of them included."""
     if isinstance(value, (list, tuple)):
         return all(map(_literal, value))
+    if value.__class__ is np.ndarray or isinstance(value, np.generic):
+        return value.dtype.kind in "biufc"
     return value.__class__ in (int, float, bool, complex)
 
 
@@ -193,15 +195,19 @@ class Trace:
             self.note_peek(tensor, how)
         elif event is TensorMet and how == "converted":
             self._foreign[tensor._id] = Refusal(
-                "a NumPy array enters the function, and its values may change from call to call. Pass it as an "
-                "argument, or make it a tensor outside",
+                "a value enters the function that may change from call to call. Pass it as an argument, or make it a "
+                "tensor outside",
                 place_now(),
             )
         else:
             self._made.add(tensor._id)
 
     def note_entry(self, value: Any, tensor: Tensor) -> None:
-        """Note that `value` was converted: lists of plain numbers are constants, and what they come from is guarded."""
+        """Note that `value` was converted: plain numbers are constants, since what they come from is guarded.
+
+        That holds for arrays as well: one that can be reached is compared before each call, or too large and refused
+        for that; and nothing that a call cannot repeat, such as a draw or a file, can make one unseen.
+        """
         if _literal(value):
             self._foreign.pop(tensor._id, None)
             self._made.add(tensor._id)
