@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.contractions import contracted
 from autodiff_lab.compile.program.forms import FORMS, OF_ROWS, fits
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, WIDE, fusible, reduced, too_long
@@ -62,6 +63,8 @@ class _Lowering:
             made = FORMS.get(line.op.name)
             if line.op.name == "matmul" and self.program.memory is None:
                 self._product(line)
+            elif line.op.name == "einsum" and contracted(self, line):
+                continue
             elif line.op.name == "transpose" and line.ins[0] in self.turned:
                 self._turned_product(line)
             elif made is not None and self._is_worth_it(line):

@@ -1,0 +1,141 @@
+"""Contractions: an einsum written as matrix products, or as elementwise products and sums, which loops can compute.
+
+`lowering` asks for them.  What cannot be written so is left to the kernel: other dtypes, stacks of cotangents, products
+of several operands whose intermediate results would be larger than all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autodiff_lab.compile.program.forms import Writing
+from autodiff_lab.compile.program.program import Line
+from autodiff_lab.compile.program.regions import WIDE
+
+Shape = tuple[int, ...]
+
+
+class _Plan:
+    """The ops that a contraction consists of, planned before the first line is written.
+
+    Each has inputs, parameters and a shape; the result of the first one is -1, that of the second -2, and so on.
+    """
+
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.sizes = sizes
+        self.ops: list[tuple[str, tuple[int, ...], dict[str, Any], Shape]] = []
+
+    def shape(self, letters: str) -> Shape:
+        """Return the lengths of axes."""
+        return tuple(self.sizes[c] for c in letters)
+
+    def op(self, name: str, *ins: int, shape: Shape, **params: Any) -> int:
+        """Plan an op, and return what stands for its result."""
+        self.ops.append((name, ins, params, shape))
+        return -len(self.ops)
+
+    def arranged(self, value: int, letters: str, order: str) -> int:
+        """Put axes in another order."""
+        if letters == order:
+            return value
+        perm = tuple(letters.index(c) - len(letters) for c in order)
+        return self.op("transpose", value, shape=self.shape(order), perm=perm)
+
+    def reshaped(self, value: int, old: Shape, new: Shape) -> int:
+        """Give an array another shape."""
+        return value if old == new else self.op("reshape", value, shape=new)
+
+    def summed(self, value: int, letters: str, kept: str) -> int:
+        """Sum over the axes that are not kept."""
+        axes = tuple(k - len(letters) for k, c in enumerate(letters) if c not in kept)
+        return self.op("sum", value, shape=self.shape(kept), axes=axes, keepdims=False) if axes else value
+
+    def pair(self, x: int, of_x: str, y: int, of_y: str, output: str) -> int | None:
+        """Contract two arrays, None where the kernel does better."""
+        kept = set(output)
+        alone_x, alone_y = ("".join(c for c in a if c in b or c in kept) for a, b in ((of_x, of_y), (of_y, of_x)))
+        x, y, of_x, of_y = self.summed(x, of_x, alone_x), self.summed(y, of_y, alone_y), alone_x, alone_y
+        both = "".join(c for c in output if c in of_x and c in of_y)
+        rows, columns = ("".join(c for c in output if (c in a) and c not in b) for a, b in ((of_x, of_y), (of_y, of_x)))
+        inner = "".join(c for c in of_x if c not in kept)
+        if inner and (not both or (rows and columns)):
+            return self.product(x, of_x, y, of_y, (both, rows, inner, columns), output)
+        return self.elementwise(x, of_x, y, of_y, inner, output)
+
+    def product(self, x: int, of_x: str, y: int, of_y: str, parts: tuple[str, str, str, str], output: str) -> int:
+        """Multiply matrices, or stacks of them."""
+        both, rows, inner, columns = parts
+        stack = self.shape(both)
+        m, k, n = (math.prod(self.shape(part)) for part in (rows, inner, columns))
+        left = self.arranged(x, of_x, both + rows + inner)
+        left = self.reshaped(left, self.shape(both + rows + inner), (*stack, m, k))
+        right = self.arranged(y, of_y, both + inner + columns)
+        right = self.reshaped(right, self.shape(both + inner + columns), (*stack, k, n))
+        made = self.op("matmul", left, right, shape=(*stack, m, n))
+        order = both + rows + columns
+        if not order:  # one element becomes a number
+            return self.op("sum", made, shape=(), axes=(-2, -1), keepdims=False)
+        return self.arranged(self.reshaped(made, (*stack, m, n), self.shape(order)), order, output)
+
+    def elementwise(self, x: int, of_x: str, y: int, of_y: str, inner: str, output: str) -> int | None:
+        """Multiply element by element, and sum; not what would fill much memory."""
+        longer, other = (of_x, of_y) if len(of_x) >= len(of_y) else (of_y, of_x)
+        order = longer + "".join(c for c in other if c not in longer) if inner else output
+        if math.prod(self.shape(order)) >= WIDE:
+            return None
+        spread: list[int] = []
+        for value, letters in ((x, of_x), (y, of_y)):
+            sorted_ = "".join(c for c in order if c in letters)
+            value = self.arranged(value, letters, sorted_)
+            wide = tuple(self.sizes[c] if c in letters else 1 for c in order)
+            spread.append(self.reshaped(value, self.shape(sorted_), wide) if letters else value)
+        made = self.op("multiply", *spread, shape=self.shape(order))
+        kept = "".join(c for c in order if c not in inner)
+        return self.arranged(self.summed(made, order, kept), kept, output)
+
+
+def _kept(left: list[tuple[int, str]], i: int, j: int, output: str) -> str:
+    """Return the letters that are still needed when two operands have been contracted."""
+    later = set(output).union(*(letters for k, (_, letters) in enumerate(left) if k not in (i, j)))
+    return output if len(left) == 2 else "".join(c for c in dict.fromkeys(left[i][1] + left[j][1]) if c in later)
+
+
+def contracted(to: Writing, line: Line) -> bool:
+    """Write an einsum in other lines; return whether that was done."""
+    inputs, output = line.params["inputs"], line.params["output"]
+    values = [to.values[i] for i in (*line.ins, *line.outs)]
+    if any(v.memory is not None or v.dtype != values[0].dtype or 0 in v.shape for v in values):
+        return False
+    if values[0].dtype.name not in ("float32", "float64"):
+        return False
+    if any(len(v.shape) != len(s) for v, s in zip(values, (*inputs, output), strict=True)):
+        return False  # a stack of cotangents
+    sizes = {c: n for v, s in zip(values, inputs, strict=False) for c, n in zip(s, v.shape, strict=True)}
+    plan = _Plan(sizes)
+    most = max(math.prod(v.shape) for v in values)
+    left = list(zip(line.ins, inputs, strict=True))
+    while len(left) > 1:  # the pair whose contraction is the smallest
+        pairs = [(_kept(left, i, j, output), i, j) for j in range(len(left)) for i in range(j)]
+        kept, i, j = min(pairs, key=lambda pair: math.prod(plan.shape(pair[0])))
+        found = plan.pair(*left[i], *left[j], kept)
+        if found is None or math.prod(plan.shape(kept)) > most:
+            return False
+        left = [pair for k, pair in enumerate(left) if k not in (i, j)] + [(found, kept)]
+    x, of_x = left[0]
+    kept = "".join(c for c in of_x if c in output)
+    x = plan.arranged(plan.summed(x, of_x, kept), kept, output)
+    if not plan.ops or x != -len(plan.ops):
+        return False
+    made: list[int] = []
+
+    def known(ins: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(made[-i - 1] if i < 0 else i for i in ins)
+
+    for name, ins, params, shape in plan.ops[:-1]:
+        given = (to.read(known(ins)[0], line),) if name == "sum" else known(ins)
+        made.append(to.add(name, given, {**params, "shape": shape} if name == "reshape" else params, shape, line))
+    name, ins, params, shape = plan.ops[-1]
+    given = (to.read(known(ins)[0], line),) if name == "sum" else known(ins)
+    to.end(line, name, *given, **({**params, "shape": shape} if name == "reshape" else params))
+    return True

@@ -1,0 +1,86 @@
+"""An einsum in a compiled function becomes products and sums that loops can compute, at any order of derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+
+pytest.importorskip("numba", reason="loops need Numba")
+
+EQUATIONS = (
+    "ij,ijk->ik", "ik,ijk->ij", "bij,bjk->bik", "bhqk,bhsk->bhqs", "btd,dhk->bhtk", "ij->ji", "ij,jk->", "i,i->",
+    "i,j->ij", "ij,j->i", "bi,ij,bj->b", "ij,kj->ki", "abc,cd->abd", "ij,ij->j", "i,ij->", "a,b,c->abc", "ijk,k->ji",
+    "ij,jk,kl->il", "ij,kl->jl", "...ij,jk->...ik", "ijk,ik->j", "ij,ik->ijk", "ij,jk->ki", "ik,jk->i", "kij,k->ij",
+)  # fmt: skip
+
+
+def _with_derivatives(equation: str) -> Any:
+    """The contraction, its gradients, and the gradients of their squares."""
+
+    def program(*xs: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(xs)
+            with lab.GradientTape() as inner:
+                inner.watch(xs)
+                y = lab.einsum(equation, *xs)
+                value = lab.reduce_sum(lab.sin(y))
+            slopes = inner.gradient(value, xs)
+            total = lab.add_n([lab.reduce_sum(g * g) for g in slopes])
+        return (y, *slopes, *outer.gradient(total, xs))
+
+    return program
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_it_agrees_with_the_kernel(equation: str, dtype: str) -> None:
+    draw = np.random.default_rng(sum(map(ord, equation)))
+    tolerance = 1e-4 if dtype == "float32" else 1e-11
+    sizes = {c: int(draw.integers(1, 6)) for c in equation if c.isalpha()}
+    parts = equation.split("->", maxsplit=1)[0].split(",")
+    shapes = [(3,) * s.startswith("...") + tuple(sizes[c] for c in s.strip(".")) for s in parts]
+    xs = [lab.constant(draw.standard_normal(shape), dtype) for shape in shapes]
+    program = _with_derivatives(equation)
+    compiled = lab.function(program)
+    for expected, found in zip(program(*xs), (compiled(*xs), compiled(*xs))[1], strict=True):
+        assert expected.dtype == found.dtype
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=tolerance, atol=tolerance)
+    assert compiled.fallbacks == 0, compiled.why()
+    assert "einsum" not in compiled.source.split("def program")[-1]
+
+
+def test_a_loop_with_one_runs_as_a_loop() -> None:
+    """Bodies that attract one another, with the force written as a contraction."""
+
+    def orbit(position: Any, velocity: Any, mass: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([position, velocity])
+            x, v = position, velocity
+            for _ in range(20):
+                apart = x[None] - x[:, None]
+                pull = (lab.reduce_sum(apart * apart, axis=2) + 0.05) ** -1.5
+                v = v + 0.01 * lab.einsum("ij,ijk->ik", pull * mass, apart)
+                x = x + 0.01 * v
+            value = lab.reduce_sum(x * x)
+        return value, *tape.gradient(value, [position, velocity])
+
+    draw = np.random.default_rng(0)
+    arguments = [lab.constant(draw.standard_normal(s), "float32") for s in ((6, 3), (6, 3), (6,))]
+    compiled = lab.function(orbit)
+    compiled(*arguments)
+    for expected, found in zip(orbit(*arguments), compiled(*arguments), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=2e-4, atol=1e-4)
+    assert "run as loops" in compiled.why()
+    assert "stays unrolled" not in compiled.why()
+
+
+def test_what_would_need_too_much_memory_stays_whole() -> None:
+    rows, columns = lab.ones((300, 4)), lab.ones((300, 4))
+    compiled = lab.function(lambda x, y: lab.einsum("ik,jk->ijk", x, y) * 2.0)
+    compiled(rows, columns)
+    np.testing.assert_array_equal(compiled(rows, columns).numpy(), np.full((300, 300, 4), 2.0, np.float32))
+    assert "einsum" in str(compiled.program)
