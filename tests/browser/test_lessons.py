@@ -230,7 +230,7 @@ def open_lesson_11(view: View, screenshot: Screenshot) -> None:
 
 
 def open_lesson_13(view: View, screenshot: Screenshot) -> None:
-    """Open the nested tapes and the fourth derivative."""
+    """Be both tapes: type what each op delivers, read which pass it is; open the fourth derivative."""
     for question, answer, choice in (("question", "observe-it", 0), ("fourth-question", "fourth-answer", 0)):
         cell(view, question).locator("input[type=radio]").nth(choice).check()
         cell(view, question).get_by_role("button", name="Commit").click()
@@ -241,6 +241,31 @@ def open_lesson_13(view: View, screenshot: Screenshot) -> None:
     assert "not as predicted" not in cell(view, "fourth-answer").locator("table").first.inner_text()
     assert cell(view, "fourth-answer").locator("svg.lab-static .lab-name").count() == 6  # f, four derivatives, x
     assert cell(view, "frames-nested").locator("img, svg.lab-frames").count() == 1
+    keys = view.page.keyboard
+    explorer.locator(".graph").first.click(position={"x": 5, "y": 5})
+    keys.press("Home")
+    passes: list[str] = []
+    for _ in range(40):
+        passes.append(explorer.locator(".live").inner_text())
+        if "Step 17 of 17" in passes[-1]:
+            break
+        fields = explorer.locator(".asks input")
+        if not fields.count():
+            keys.press("ArrowRight")
+        elif "Step 4," in passes[-1]:
+            for field, number in zip(fields.all(), ("2", "4"), strict=True):
+                field.fill(number)
+            fields.last.press("Enter")
+        else:
+            fields.first.press("F3")
+        view.page.wait_for_timeout(100)
+    told = "\n".join(passes)
+    assert "Step 2 of 17, forward: multiply" in told
+    assert "Step 3 of 17, run by backward 1 from y: multiply" in told
+    assert "Step 4 of 17, backward 1 from y: multiply" in told
+    assert "Step 17 of 17, backward 2 from dy: multiply" in told
+    labels = explorer.locator(".phases button, .phases option").all_inner_texts()
+    assert labels == ["forward", "backward 1 from y", "backward 2 from dy"]
     for width in (1300, 640):
         for dark in (False, True):
             for place in ("question", "frames", "fourth-question"):

@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { fold, gradientOf, hasValue, reach, stepOf } from "../../autodiff_lab/widgets/explorer/fold.js";
 import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
+import { counter, liveLine } from "../../autodiff_lab/widgets/explorer/words.js";
 import { payload, there } from "./explorer_sample.js";
 
 const scene = decode(payload);
@@ -72,4 +73,20 @@ test("a second sweep forgets what it will reach again and keeps the rest", () =>
   assert.equal(gradientOf(again, state, there(again.tensors.get(3))).value?.short, "1");
   assert.deepEqual([...reach(again, 1)], [2, 0]);
   assert.deepEqual(again.phases.map((phase) => phase.label), ["forward", "backward 1", "backward 2"]);
+});
+
+test("ops that a rule ran belong to their backward pass, not to the forward one", () => {
+  const nested = decode({
+    ...payload,
+    tensors: { ...payload.tensors, 6: ["", "output", 5, 3, 0, 1, "cos(x)"], 7: ["dy", "output", 7, 4, 0, 1] },
+    applications: { ...payload.applications, 3: [1, [0], [6], 0, 0, 5, "", "", "derivative of sin", 1], 4: [2, [6, 6], [7], 0, 0, 8, "", "", "derivative of sin", 1] },
+    steps: [...payload.steps.slice(0, 4), [3], ...payload.steps.slice(4), [4], [4, 1, [4], [[0, 6, 4, 4, 4, 1, 1]]]],
+    sweeps: [...payload.sweeps, [[7], [4], [0], [5], 1, 0]],
+  });
+  assert.deepEqual(nested.phases.map(({ label, first, last }) => [label, first, last]), [
+    ["forward", 1, 3], ["backward 1 from y", 4, 8], ["backward 2 from dy", 9, 9],
+  ]);
+  assert.deepEqual(nested.steps.map((step) => step.within), [-1, -1, -1, -1, 0, -1, -1, 0, -1]);
+  assert.ok(liveLine(nested, fold(nested, 5)).startsWith("Step 5 of 9, run by backward 1 from y: sin; from x = 3 makes"));
+  assert.equal(counter(nested, fold(nested, 9)), "Step 9 of 9 · backward 2 from dy");
 });

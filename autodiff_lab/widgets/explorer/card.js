@@ -23,7 +23,7 @@ const MOST_USERS = 8;
  */
 export function paintCard(card, scene, state) {
   const application = state.now ? scene.applications.get(state.now.application) : undefined;
-  const heading = element("p", { class: "counter", "data-phase": state.phase }, counter(scene, state));
+  const heading = element("p", { class: "counter", "data-phase": state.now && state.now.within >= 0 ? "backward" : state.phase }, counter(scene, state));
   if (!state.now || !application) {
     card.replaceChildren(heading, ...beginning(scene));
     return;

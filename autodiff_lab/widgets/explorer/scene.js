@@ -21,7 +21,10 @@
  *   expected: number, summed: number[] }} Flow `summed` are the axes over which the rule's result was summed
  */
 /** @typedef {{ remark: number, sweep: number, tensor: number, application: number }} Cut where a gradient is lost */
-/** @typedef {{ application: number, sweep: number, tangent: boolean, incoming: (Value | null)[], flows: Flow[] }} Step */
+/**
+ * @typedef {{ application: number, sweep: number, within: number, tangent: boolean, incoming: (Value | null)[],
+ *   flows: Flow[] }} Step `within` is the backward pass whose rules ran this op; -1 for ops of the program
+ */
 /**
  * @typedef {{ targets: number[], seeds: Value[], sources: number[], results: (Value | null)[], finished: boolean,
  *   place: Place | null, first: number, last: number, tangent: boolean,
@@ -38,7 +41,7 @@
 /** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
 /**
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
- *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[],
+ *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[], labels: string[],
  *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]>,
  *   source: { name: string, lines: { number: number, text: string, place: Place | null }[] }[], loops: string[][], cuts: Cut[], measures: Record<string, Record<string, number>> }} Scene
  */
@@ -79,13 +82,15 @@ export function decode(payload) {
   });
   const applications = decodeApplications(payload, place);
   const tensors = decodeTensors(payload, values, place);
+  setWithin(steps, sweeps, applications, tensors);
+  const labels = labelsOf(steps, sweeps, tensors);
   const left = new Map(Object.entries(payload.left).map(([number, row]) => {
     const [how, where] = /** @type {[string, number]} */ (row);
     return [Number(number), { how, place: place(where) }];
   }));
   return {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
-    applications, left, phases: phasesOf(steps, sweeps), homes: homesOf(steps),
+    applications, left, labels, phases: phasesOf(steps, labels), homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
     rows: rowsOf(applications, tensors), loops: payload.loops ?? [], source: (payload.source ?? []).map((/** @type {any[]} */ [name, lines]) => ({
       name, lines: lines.map((/** @type {any[]} */ [number, indent, text]) => ({
@@ -105,7 +110,7 @@ export function decode(payload) {
 function decodeStep([application, sweep = -1, incoming = [], flows = []], values, sweeps) {
   const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
   return {
-    application, sweep, tangent: Boolean(sweeps[sweep]?.[7]), incoming: incoming.map(value),
+    application, sweep, within: -1, tangent: Boolean(sweeps[sweep]?.[7]), incoming: incoming.map(value),
     flows: flows.map((/** @type {any[]} */ [position, input, local, outgoing, total, arrived, expected, summed = []]) => ({
       position, input, local: value(local), outgoing: values[outgoing], total: values[total], arrived, expected, summed,
     })),
@@ -170,27 +175,52 @@ function decodeView(path, view) {
 }
 
 /**
- * Runs of steps of one kind: the forward pass, each sweep, what ran between them.
+ * Say of the ops that rules ran, and outer tapes recorded, in which backward pass that was: in the last one that had
+ * begun, unless the target of the next one was there already.
  * @param {Step[]} steps
  * @param {Sweep[]} sweeps
+ * @param {Map<number, Application>} applications
+ * @param {Map<number, Tensor>} tensors
+ */
+function setWithin(steps, sweeps, applications, tensors) {
+  const made = (/** @type {number} */ sweep) => Math.max(-1, ...(sweeps[sweep]?.targets ?? []).map((target) => tensors.get(target)?.application ?? -1));
+  let pass = -1;
+  for (const step of steps) {
+    if (step.sweep >= 0) pass = step.sweep;
+    else if ((applications.get(step.application)?.root ?? -1) >= 0) {
+      const isNext = pass + 1 < sweeps.length && (pass < 0 || made(pass + 1) > made(pass)) && step.application > made(pass + 1);
+      if (isNext) pass += 1;
+      step.within = pass;
+    }
+  }
+}
+
+/** The names of the passes; where one goes back through another, also where each begins. @param {Step[]} steps @param {Sweep[]} sweeps @param {Map<number, Tensor>} tensors */
+function labelsOf(steps, sweeps, tensors) {
+  const isNested = steps.some((step) => step.within >= 0);
+  return sweeps.map(({ tangent, targets }, at) => {
+    const kind = tangent ? "tangents" : "backward";
+    const from = tensors.get(targets[0])?.name ?? "";
+    return `${kind}${sweeps.length > 1 ? ` ${at + 1}` : ""}${isNested && from ? ` from ${from}` : ""}`;
+  });
+}
+
+/**
+ * Runs of steps of one kind: the forward pass, each sweep with the ops that its rules ran, what ran between them.
+ * @param {Step[]} steps
+ * @param {string[]} labels of the sweeps
  * @returns {Phase[]}
  */
-function phasesOf(steps, sweeps) {
+function phasesOf(steps, labels) {
   /** @type {Phase[]} */
   const phases = [];
   steps.forEach((step, at) => {
     const open = phases[phases.length - 1];
-    if (open && open.sweep === step.sweep) open.last = at + 1;
-    else phases.push({ sweep: step.sweep, first: at + 1, last: at + 1, label: phaseLabel(step.sweep, sweeps) });
+    const sweep = Math.max(step.sweep, step.within);
+    if (open && open.sweep === sweep) open.last = at + 1;
+    else phases.push({ sweep, first: at + 1, last: at + 1, label: labels[sweep] ?? "forward" });
   });
   return phases;
-}
-
-/** @param {number} sweep @param {{ tangent: boolean }[]} sweeps */
-export function phaseLabel(sweep, sweeps) {
-  if (sweep < 0) return "forward";
-  const kind = sweeps[sweep]?.tangent ? "tangents" : "backward";
-  return sweeps.length > 1 ? `${kind} ${sweep + 1}` : kind;
 }
 
 /** The turn of a loop in which a scope lies, or else the first. @param {string[]} turns @param {string} scope */

@@ -1,7 +1,5 @@
 // Sentences: what a step says in the live line and on the card.  Pure: no DOM.
 
-import { phaseLabel } from "./scene.js";
-
 /** @import { Scene, Tensor, Application, Step, Value, Box } from "./scene.js" */
 /** @import { State, Gradient } from "./fold.js" */
 
@@ -43,9 +41,7 @@ export function bracketed(names) {
 /** @param {Scene} scene @param {State} state */
 export function counter(scene, state) {
   if (state.phase === "start") return `Start · ${scene.last} ${scene.last === 1 ? "step" : "steps"}`;
-  const sweep = state.now ? state.now.sweep : -1;
-  const kind = phaseLabel(sweep, scene.sweeps);
-  return `Step ${state.step} of ${scene.last} · ${kind}`;
+  return `Step ${state.step} of ${scene.last} · ${kindOf(scene, state.now)}`;
 }
 
 /**
@@ -58,8 +54,15 @@ export function liveLine(scene, state) {
   if (now === null) return `Start of ${scene.last} steps; nothing has run yet.`;
   const application = scene.applications.get(now.application);
   if (!application) return counter(scene, state);
-  const head = `Step ${state.step} of ${scene.last}, ${now.tangent ? "tangents" : now.sweep < 0 ? "forward" : "backward"}: ${application.op.name}`;
+  const kind = now.tangent ? "tangents" : kindOf(scene, now);
+  const head = `Step ${state.step} of ${scene.last}, ${kind}: ${application.op.name}`;
   return now.sweep < 0 ? `${head}; ${forwardWords(scene, application)}.` : `${head}; ${backwardWords(scene, now)}.`;
+}
+
+/** The pass of a step; an op that a rule runs, and an outer tape records, is told from the ops of the program. @param {Scene} scene @param {Step | null} now */
+function kindOf(scene, now) {
+  if (now && now.within >= 0) return `run by ${scene.labels[now.within]}`;
+  return scene.labels[now ? now.sweep : -1] ?? "forward";
 }
 
 /** @param {Scene} scene @param {Application} application */
