@@ -16,6 +16,7 @@ import numpy as np
 from autodiff_lab.explain.expressions import NODES, OPERATORS, acting_as, called, given, in_code
 from autodiff_lab.recording.model import Application
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.snapshot import Snapshot
 from autodiff_lab.recording.statements import parsed
 
 Lines = tuple[str, ...]
@@ -140,30 +141,52 @@ def _written(parts: list[str], made: Application) -> str | None:
 
 
 def replaced(recording: Recording, application: Application, code: str, part: str = "guarded") -> Lines:
-    """Return the user's statement with an op replaced by code; two lines if the op is only a part of it."""
+    """Return the user's statement with an op replaced by code; two lines if the op is only a part of it.
+
+    Of ``with tape: y = ...`` this is the assignment alone, which stays where it is.
+    """
     node, tree = node_of(recording, application), parsed(recording.line(application.place))
-    if node is None or tree is None or len(tree.body) != 1:
+    way = [] if node is None or tree is None else _way_to(tree, _spot(node))
+    depth = max((i for i, each in enumerate(way) if isinstance(each, ast.stmt)), default=0)
+    if node is None or not way or any(isinstance(each, _BY_ITSELF) for each in way[depth:]):
         name = recording.name_of(application.outputs[0])
         named = recording.tensors[application.outputs[0]].name is not None and in_code(name) != "..."
         return (f"{name if named else 'result'} = {code}",)
-    statement = tree.body[0]
-    if getattr(statement, "value", None) is not None and ast.dump(statement.value) == ast.dump(node):  # pyright: ignore[reportAttributeAccessIssue]
-        statement = _Put(node, code).visit(statement)
-        return (ast.unparse(statement),)
-    return f"{part} = {code}", ast.unparse(_Put(node, part).visit(statement))
+    statement: Any = way[depth]
+    if isinstance(getattr(statement, "value", None), ast.expr) and _spot(statement.value) == _spot(node):
+        return (ast.unparse(_Put(node, code).visit(statement)),)
+    return f"{part} = {code}", *ast.unparse(_Put(node, part).visit(statement)).splitlines()
+
+
+_BY_ITSELF = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.While)
+"""What runs its parts in its own time: a line before it would not do for one inside it."""
+
+
+def _spot(node: ast.expr) -> tuple[Any, ...]:
+    """Return where a node stands in its line, by which it is recognized in another tree of it."""
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _way_to(tree: ast.AST, spot: tuple[Any, ...]) -> list[ast.AST]:
+    """Return the nodes around a node, the outermost first; empty if it is not there."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.expr) and _spot(child) == spot:
+            return [tree]
+        way = _way_to(child, spot)
+        if way:
+            return [tree, *way]
+    return []
 
 
 class _Put(ast.NodeTransformer):
     """Puts code in place of one node, which is recognized by where it stands."""
 
     def __init__(self, node: ast.expr, code: str) -> None:
-        self.at = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        self.at = _spot(node)
         self.code = ast.parse(code, mode="eval").body
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.expr) and self.at == (
-            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-        ):  # fmt: skip
+        if isinstance(node, ast.expr) and _spot(node) == self.at:
             return self.code
         return super().generic_visit(node)
 
@@ -198,11 +221,19 @@ def guard(recording: Recording, application: Application) -> tuple[str, Lines]:
         return "", ()
     lines.append(f"safe = lab.where({condition}, {x}, {harmless})")
     chosen = f"lab.where({condition}, {call}, {otherwise.format(x=x)})"
-    away = f"Keep {code} away from 0 (add {tiny(value.dtype)}), or choose" if harmless == "1.0" else "Choose"
     return (
-        f"{away} a harmless input there, which gives the gradient 0:",
+        f"{_away(code, value, known)} a harmless input there, which gives the gradient 0:",
         (*lines, *replaced(recording, application, chosen)),
     )
+
+
+def _away(code: str, value: Snapshot, known: tuple[str, str, str]) -> str:
+    """Return the first words of what to try: a value below 0 is not mended by a small number added to it."""
+    if known[1] != "1.0":
+        return "Choose"
+    if known[0] == POSITIVE and value.array is not None and bool((value.array < 0).any()):
+        return f"{code} is below 0 {'here' if value.size == 1 else 'in places'}: check its sign, or choose"
+    return f"Keep {code} away from 0 (add {tiny(value.dtype)}), or choose"
 
 
 def _leaves(array: Any, condition: str) -> bool:

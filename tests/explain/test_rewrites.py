@@ -1,5 +1,6 @@
 """Every rewrite that `first_nonfinite` suggests runs, keeps the values that were finite, and has finite gradients."""
 
+import contextlib
 import itertools
 import linecache
 
@@ -114,3 +115,43 @@ def test_programs_with_several_faults_are_named_line_by_line() -> None:
     found = ran(source, [4.0])[0].first_nonfinite()
     assert found is not None
     assert "lab.sqrt(y) - 1.0" in "\n".join(found.rewrite)
+
+
+STATEMENTS = [
+    ("with block: y = lab.math.log(x)", ["y = lab.math.log(lab.maximum(x, 1e-12))"]),
+    ("if True: y = x ** 0.5", ["y = lab.where(x > 0.0, safe ** 0.5, 0.0)"]),
+    ("for _ in [0]: y = 3.0 * lab.sqrt(x); z = 2.0 * y", ["y = 3.0 * guarded"]),
+    ("a = 2.0 * x; y = lab.math.log(a); b = a", ["y = lab.math.log(lab.maximum(a, 1e-12))"]),
+    ("if lab.reduce_sum(lab.math.log(x)) > 0.0: y = 1.0", ["if lab.reduce_sum(guarded) > 0.0:", "    y = 1.0"]),
+    ("while lab.reduce_sum(lab.math.log(x)) > 0.0: pass", ["result = lab.math.log(lab.maximum(x, 1e-12))"]),
+    ("y = (lambda: lab.math.log(x))()", ["y = lab.math.log(lab.maximum(x, 1e-12))"]),
+]
+
+
+@pytest.mark.parametrize(("source", "last"), STATEMENTS)
+def test_of_a_block_on_one_line_the_statement_inside_is_rewritten(source: str, last: list[str]) -> None:
+    name = f"program_{next(CALLS)}.py"
+    linecache.cache[name] = (len(source), None, [source + "\n"], name)
+    names: dict[str, object] = {"lab": lab, "x": lab.Variable([-1.0, 1.0], name="x"), "block": contextlib.nullcontext()}
+    with lab.record(namespace=names) as recording:
+        exec(compile(source, name, "exec"), names)
+    found = recording.first_nonfinite()
+    assert found is not None
+    assert list(found.rewrite[-len(last) :]) == last
+    assert not any("\n" in line for line in found.rewrite)
+    compile("\n".join(found.rewrite), "rewrite", "exec")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (-1.0, "x is below 0 here: check its sign, or choose a harmless input"),
+        ([0.0, -1.0], "x is below 0 in places: check its sign"),
+        ([0.0, 1.0], "Keep x away from 0 (add 1e-12), or choose"),
+    ],
+)
+@pytest.mark.parametrize("op", ["lab.sqrt(x)", "lab.math.rsqrt(x)", "x ** 0.5"])
+def test_a_value_below_zero_is_not_told_to_keep_away_from_zero(op: str, value: list[float], words: str) -> None:
+    found = ran(f"y = {op}", value)[0].first_nonfinite()
+    assert found is not None
+    assert found.fix.startswith(words)
