@@ -61,10 +61,18 @@ def standings(figures: Figures) -> str:
     """The shares of all rows as a sentence."""
     _, ahead, near, _, eager_ahead, eager_near, _ = standing.shares(figures)[0]
     return (
-        f"In {ahead} rows, each a program at one size, `lab.function` is as fast as the best of torch.compile, jax.jit "
-        f"and tf.function, and in {near} it takes at most 1.5 times as long. Op by op, autodiff_lab is as fast as "
-        f"PyTorch in {eager_ahead} and takes at most 1.5 times as long in {eager_near}."
+        f"In {ahead} rows, each a program at one size, `lab.function` is as fast as the best other compiled library "
+        f"that was measured ({_compiled(figures)}), and in {near} it takes at most 1.5 times as long. Op by op, "
+        f"autodiff_lab is as fast as PyTorch in {eager_ahead} and takes at most 1.5 times as long in {eager_near}."
     )
+
+
+def _compiled(figures: Figures) -> str:
+    """The other compiled libraries, and in how many rows each has a figure."""
+    rows = [measured(row) for row in figures["rows"].values()]
+    others = [name for name, peer in PEERS.items() if peer.compiled and not peer.ours]
+    counts = {name: sum(name in row and "lab-function" in row for row in rows) for name in others}
+    return ", ".join(f"{PEERS[name].title} in {count} of them" for name, count in counts.items() if count)
 
 
 def performance(figures: Figures) -> str:
