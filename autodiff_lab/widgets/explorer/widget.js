@@ -7,6 +7,7 @@ import {} from "../running/families.js";
 import { Program } from "../running/program.js";
 import { Tuner } from "../running/tuner.js";
 import { Asker } from "./asking.js";
+import { Breakpoints } from "./breakpoints.js";
 import { paintCard, paintTensor } from "./card.js";
 import { copyInFull, element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
@@ -51,6 +52,7 @@ class ExplorerView {
     this.tuner = new Tuner(this.changes, this.graph, {
       paint: (quiet) => this.paint(quiet), select: (at) => this.choose(at), say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal,
     });
+    this.breakpoints = new Breakpoints(this.scene, { step: () => this.step(), go, say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal });
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
     this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
@@ -68,7 +70,7 @@ class ExplorerView {
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
       this.header.element, this.slots.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
       element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
-      this.transport.element, this.tuner.element, this.help, this.table.element,
+      this.transport.element, this.breakpoints.element, this.tuner.element, this.help, this.table.element,
     );
     this.listen();
     place.append(this.root);
@@ -366,6 +368,7 @@ class ExplorerView {
       { keys: ["c"], shown: "c", does: "select a consumer", act: () => this.follow(1) },
       { keys: ["i"], shown: "i", does: "select an input", act: () => this.follow(-1) },
       ...this.tracer.keys(),
+      ...this.breakpoints.keys(),
       { keys: ["]", "PageDown"], shown: "]", does: "next iteration of a loop", act: () => this.turn(1) },
       { keys: ["[", "PageUp"], shown: "[", does: "previous iteration of a loop", act: () => this.turn(-1) },
       { keys: ["Enter"], shown: "Enter", does: "open a scope in place or close it, go to the step of an op, type into an input", act: () => this.enter(this.focus()) },
