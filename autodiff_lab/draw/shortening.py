@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -49,6 +50,7 @@ class Piece(NamedTuple):
     line: bool
 
 
+@lru_cache(maxsize=8)
 def shorten_script(script: str) -> str:
     r"""Return a script without comments and needless space, whose variables have short names.
 

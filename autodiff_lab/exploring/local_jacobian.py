@@ -63,6 +63,14 @@ class LocalJacobian:
             return {"text/plain": repr(self), "image/svg+xml": svg(self._table)}
         return JacobianMap(self._table)._repr_mimebundle_(**options)
 
+    def _ipython_display_(self) -> None:
+        """Show the map and its picture as two outputs, where widgets are installed."""
+        try:
+            from autodiff_lab.widgets.outputs import publish
+        except ImportError:
+            raise NotImplementedError from None
+        publish(self)
+
 
 def local_jacobian(recording: Recording, result: Any, position: int = 0) -> LocalJacobian:
     """Compute all derivatives of one op of a recording with respect to one of its inputs.

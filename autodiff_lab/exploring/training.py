@@ -67,6 +67,7 @@ class TrainingWatch(Callback):
         self._began = self._started = self._shown = 0.0
         self._view: TrainingView | None = None
         self._slot: Any = None
+        self._opened: Any = None
 
     def __enter__(self) -> Self:
         self._started = self._began = time.perf_counter()
@@ -228,7 +229,11 @@ class TrainingWatch(Callback):
         if self._slot is not None and step in self._recorders:
             from autodiff_lab.widgets.explorer import Explorer
 
-            self._slot.update(Explorer(self.recording(step)))
+            if self._opened is not None:
+                self._opened.let_go()
+            self._opened = Explorer(self.recording(step))
+            data, metadata = self._opened._repr_mimebundle_() or ({}, {})
+            self._slot.update(data, metadata=metadata, raw=True)  # displayed, it would be an output of its own
 
 
 def _in_notebook() -> bool:

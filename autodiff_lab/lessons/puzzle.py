@@ -87,6 +87,14 @@ class BackwardPuzzle:
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {**data, "text/plain": repr(self)}, metadata
 
+    def _ipython_display_(self) -> None:
+        """Show the explorer and its picture as two outputs, where widgets are installed."""
+        try:
+            from autodiff_lab.widgets.outputs import publish
+        except ImportError:
+            raise NotImplementedError from None
+        publish(self)
+
     def _facts(self) -> dict[str, tuple[float, float]]:
         """Return the value of everything and the gradient of f with respect to it, by name."""
         whole = self._whole

@@ -234,6 +234,14 @@ class Exporting:
             return {"text/plain": repr(self)} | self._picture()
         return Explorer(self._whole)._repr_mimebundle_(include=include, exclude=exclude)
 
+    def _ipython_display_(self) -> None:
+        """Show the explorer and its picture as two outputs, where widgets are installed."""
+        try:
+            from autodiff_lab.widgets.outputs import publish
+        except ImportError:
+            raise NotImplementedError from None
+        publish(self)
+
     def _picture(self) -> dict[str, str]:
         """Return the SVG if it is quick to draw, otherwise nothing: a display must not fail."""
         if len(self._whole.order) > QUICKLY_DRAWN:

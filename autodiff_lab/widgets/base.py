@@ -2,8 +2,7 @@
 
 A widget is one folder: `__init__.py` (traits and their validation), `widget.js` (which may import small modules beside
 it) and `widget.css`.  Besides the live widget, `LabWidget` provides a text and a static picture for GitHub, nbconvert
-and other viewers without widgets. JupyterLab never shows these: a notebook saved without the state of its widgets
-(Settings, Save Widget State Automatically) says "model not found" there. `autodiff-lab` switches that setting on.
+and other viewers without widgets; how they get into a notebook is the subject of `outputs`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import anywidget
 import traitlets
 
 from autodiff_lab.draw.assets import module_text, sheets, style_text
+from autodiff_lab.widgets.outputs import LOADER, SVG, library_of, notebook, publish
 
 
 def assets(folder: Path) -> tuple[str, str]:
@@ -38,13 +38,30 @@ def assets(folder: Path) -> tuple[str, str]:
 class LabWidget(anywidget.AnyWidget):
     """Base of the widgets; a subclass describes itself in words and, if possible, as a picture.
 
+    In a notebook, script and style are kept in one `Library` for all widgets of a kind. A widget whose cell was run
+    again is let go, and opens again when something asks for it.
+
     Attributes
     ----------
     wants_focus : bool
         Set it to True for the widget to take the keyboard's focus as soon as it is shown; it then is False again.
+    library : str
+        Model that holds its script and style, or ``""`` if it carries them itself.
+    pictured : bool
+        Whether its picture follows it as an output of its own.
     """
 
     wants_focus = traitlets.Bool(False).tag(sync=True)
+    library = traitlets.Unicode("").tag(sync=True)
+    pictured = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, **traits: Any) -> None:
+        script, style = getattr(self, "_esm", None), getattr(self, "_css", "")
+        if notebook() is not None and isinstance(script, str) and isinstance(style, str):  # a file may be edited still
+            traits["library"] = library_of(script, style).model_id
+            self._esm, self._css = LOADER, ""
+        self._own_layout = "layout" not in traits
+        super().__init__(**traits)
 
     def account(self) -> str:
         """Return what the widget shows, as text."""
@@ -54,14 +71,35 @@ class LabWidget(anywidget.AnyWidget):
         """Return what the widget shows as an SVG, or None if it cannot be drawn here."""
         return None
 
+    @property
+    def model_id(self) -> str:
+        """The id of the model; a widget that was let go opens again."""
+        if self.comm is None and self._model_id is not None:
+            if self._own_layout:
+                self.layout.open()
+            self.open()
+        return super().model_id
+
+    def let_go(self) -> None:
+        """Take the model out of the notebook until it is asked for again."""
+        self.close()
+        if "_repr_mimebundle_" in vars(self):  # `close` hides the method
+            del self._repr_mimebundle_
+        if self._own_layout:
+            self.layout.close()
+
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the live widget, with the text and the picture for places where no script runs."""
+        picture = self.picture()
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         data = {**data, "text/plain": self.account()}
-        picture = self.picture()
         if picture is not None:
-            data["image/svg+xml"] = picture
+            data[SVG] = picture
         return data, metadata
+
+    def _ipython_display_(self) -> None:
+        """Show the live widget and its picture as two outputs of a cell; see `autodiff_lab.widgets.outputs`."""
+        publish(self)

@@ -47,10 +47,26 @@ def played(notebook: Any) -> Any:
         cell.metadata.pop("execution", None)
         if "outputs" in cell:
             cell.outputs = [one for one in cell.outputs if SLOW not in one.get("text", "")]
-        for output in cell.get("outputs", ()):
-            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+        drop_widgets(cell)
     notebook.metadata.pop("widgets", None)
     return notebook
+
+
+def drop_widgets(cell: Any) -> None:
+    """Keep of a cell's widgets their text and their picture, in one output."""
+    live = "application/vnd.jupyter.widget-view+json"
+    outputs, last = [], {}
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {})
+        if list(data) == ["image/svg+xml"] and live in last:
+            last.update(data)
+        else:
+            last = data
+            outputs.append(output)
+    for output in outputs:
+        output.get("data", {}).pop(live, None)
+    if "outputs" in cell:
+        cell.outputs = outputs
 
 
 def main(wanted: list[str]) -> None:

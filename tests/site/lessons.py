@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from tests.lessons.renew import drop_widgets
 from tests.site.links import redirected
 from tests.tree import PACKAGE, ROOT, project_files
 
@@ -71,6 +72,4 @@ def tidy(cell: Any, page: Path) -> None:
     if cell.cell_type == "markdown":
         cell.source = redirected(cell.source, NOTEBOOKS, page, page.parent.parent)
         return
-    for output in cell.get("outputs", []):
-        if "data" in output:
-            output.data.pop("application/vnd.jupyter.widget-view+json", None)
+    drop_widgets(cell)

@@ -128,3 +128,11 @@ class Readable:
         from autodiff_lab.exploring.program import bundle
 
         return bundle(cast("Any", self), include=include, exclude=exclude)
+
+    def _ipython_display_(self) -> None:
+        """Show the widget and its picture as two outputs, where widgets are installed."""
+        try:
+            from autodiff_lab.widgets.outputs import publish
+        except ImportError:
+            raise NotImplementedError from None
+        publish(self)
