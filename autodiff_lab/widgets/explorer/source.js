@@ -108,7 +108,7 @@ export class SourcePanel {
   mark(name, marked) {
     this.lines.forEach(({ row }, at) => {
       row.classList.toggle(name, marked.includes(at));
-      if (name === "now") row.toggleAttribute("aria-current", marked.includes(at));
+      if (name === "now") row.setAttribute("aria-current", marked.includes(at) ? "step" : "false");
     });
   }
 }
