@@ -1,15 +1,14 @@
 // What stands in for the kernel in an exported page: a model that keeps its state here, with the methods that widgets use.
 
+import { unpacked } from "./unpack.js";
+
 /**
  * The state of the widget, which the page holds as JSON or, if that is long, as base64 of its gzip.
  * @param {Element} holder
  * @returns {Promise<Record<string, any>>}
  */
 export async function readState(holder) {
-  const text = holder.textContent ?? "";
-  if (holder.getAttribute("type") === "application/json") return JSON.parse(text);
-  const packed = Uint8Array.from(atob(text), character => character.charCodeAt(0));
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  return JSON.parse(holder.getAttribute("type") === "application/json" ? (holder.textContent ?? "") : await unpacked(holder));
 }
 
 /**

@@ -102,7 +102,7 @@ def test_the_page_of_a_small_program(tmp_path: Path, figure: Figure) -> None:
         tape.gradient(y, x)
     size = save(recording, tmp_path).stat().st_size
     figure("explorer, page of x*x + sin(x)", f"{size / 1000:.0f} kB")
-    assert size < 160_000
+    assert size < 130_000
 
 
 def test_the_page_of_500_ops_is_below_a_megabyte(tmp_path: Path) -> None:

