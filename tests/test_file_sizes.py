@@ -11,8 +11,8 @@ from tests.tree import PACKAGE, ROOT, project_files, shown
 LONGEST = 400
 BUDGETS = {"engine": 3_600, "ops": 8_500, "kernels": 10_900, "gpu": 1_600, "compile": 7_400, "extras": 5_060}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 71_850
-CORE = 61_540
+WHOLE = 72_190
+CORE = 61_880
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 LAYOUT = {

@@ -10,16 +10,17 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from autodiff_lab.cli import doctor, lessons, script
+from autodiff_lab.cli import doctor, lessons, results, script
 
 _DESCRIPTION = """\
 Record a computation, see its tape as a graph, and step through its gradient.
 
   autodiff-lab                                     open JupyterLab on the lessons
   autodiff-lab record script.py --html page.html   run a script and write what its tapes did
+  autodiff-lab results folder                      count what a class has solved, without names
   autodiff-lab doctor                              what works on this machine, and how to get the rest
 """
-_COMMANDS = {"lab": lessons, "record": script, "doctor": doctor}
+_COMMANDS = {"lab": lessons, "record": script, "results": results, "doctor": doctor}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -16,6 +16,7 @@ from autodiff_lab.lessons.broadcasting import (
 )
 from autodiff_lab.lessons.casework import check_case, check_own_case
 from autodiff_lab.lessons.checkpoints import check_board, check_checkpoints, checkpoint_board, run_board
+from autodiff_lab.lessons.classroom import ClassResults, class_results
 from autodiff_lab.lessons.clinic import Case, case, ward
 from autodiff_lab.lessons.codes import CODES, Misconception
 from autodiff_lab.lessons.compiling import check_compiled, check_one_program
@@ -45,6 +46,7 @@ from autodiff_lab.lessons.golf import deal_valley, golf
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.guarding import check_birthplaces, check_mended, check_safe, check_thermometer
 from autodiff_lab.lessons.health import Health, health
+from autodiff_lab.lessons.inventory import Inventory, inventory
 from autodiff_lab.lessons.iterating import check_day, check_digits_left, check_pair, check_what_a_tape_does
 from autodiff_lab.lessons.launches import check_blocks, check_element, check_kernel, check_overtakes, check_sum
 from autodiff_lab.lessons.ledgers import engines
@@ -106,8 +108,10 @@ __all__ = [
     "BackwardPuzzle",
     "Case",
     "CheckResult",
+    "ClassResults",
     "DealtLoop",
     "Explained",
+    "Inventory",
     "Launch",
     "Method",
     "Methods",
@@ -202,6 +206,7 @@ __all__ = [
     "check_what_a_tape_does",
     "check_wrong_numbers",
     "checkpoint_board",
+    "class_results",
     "cuda",
     "deal_loop",
     "deal_slopes",
@@ -211,6 +216,7 @@ __all__ = [
     "explain",
     "forward_stepper",
     "golf",
+    "inventory",
     "jacobian_map",
     "launch",
     "locked_stepper",

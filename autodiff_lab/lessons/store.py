@@ -68,7 +68,7 @@ def read() -> dict[str, Tried]:
     """Return what was tried, by the id of the exercise."""
     file = place()
     document = _session if file is None else _merged(_load(file), _session)
-    return {key: _tried(entry) for key, entry in _entries(document).items()}
+    return {key: tried_of(entry) for key, entry in _entries(document).items()}
 
 
 def note(exercise: str, passed: bool, code: str) -> None:
@@ -84,7 +84,7 @@ def note(exercise: str, passed: bool, code: str) -> None:
 
 
 def _add(document: Document, exercise: str, passed: bool, code: str) -> None:
-    before = _tried(_entries(document).get(exercise))
+    before = tried_of(_entries(document).get(exercise))
     codes = dict(before.codes or {})
     if code:
         codes[code] = codes.get(code, 0) + 1
@@ -97,7 +97,7 @@ def _entries(document: Document) -> dict[str, Any]:
     return entries if isinstance(entries, dict) else {}
 
 
-def _tried(entry: Any) -> Tried:
+def tried_of(entry: Any) -> Tried:
     """Read one entry; whatever in it makes no sense counts as nothing."""
     if not isinstance(entry, dict):
         return Tried(codes={})
@@ -113,7 +113,7 @@ def _count(value: Any) -> int:
 def _merged(document: Document, session: Document) -> Document:
     merged: dict[str, Any] = dict(_entries(document))
     for key, entry in _entries(session).items():
-        old, new = _tried(merged.get(key)), _tried(entry)
+        old, new = tried_of(merged.get(key)), tried_of(entry)
         codes = dict(old.codes or {})
         for code, many in (new.codes or {}).items():
             codes[code] = codes.get(code, 0) + many

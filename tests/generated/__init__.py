@@ -6,12 +6,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.generated import names, operations, solutions, stub
+from tests.generated import guide, inventory, names, operations, solutions, stub
 from tests.tree import PACKAGE, ROOT
 
 PAGES: dict[Path, Callable[[], str]] = {
+    ROOT / "docs" / "inventory.md": inventory.page,
     ROOT / "docs" / "ops.md": operations.page,
     ROOT / "docs" / "solutions.md": solutions.page,
+    ROOT / "docs" / "teachers_guide.md": guide.page,
     ROOT / "docs" / "tensorflow_names.md": names.page,
     PACKAGE / "__init__.pyi": stub.page,
 }
