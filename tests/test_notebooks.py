@@ -4,6 +4,8 @@ nbval silently skips cells that were saved without having been run, and never co
 file checks what nbval does not.
 """
 
+import re
+
 import nbformat
 import pytest
 
@@ -49,3 +51,12 @@ def test_every_heading_starts_a_slide_and_other_text_a_slide_below_it(path: obje
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
     wanted = {cell.id: "slide" if cell.source.startswith(("# ", "## ")) else "subslide" for cell in cells}
     assert {cell.id: cell.metadata.get("slideshow", {}).get("slide_type") for cell in cells} == wanted
+
+
+@pytest.mark.parametrize("path", PLAYED, ids=shown)
+def test_a_lesson_has_at_most_40_cells_and_1000_words(path: object) -> None:
+    """Code is not counted as words, what teachers unfold is."""
+    cells = nbformat.read(path, as_version=4).cells
+    text = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert len(cells) <= 40
+    assert len(re.sub(r"[`*#$_\\{}\[\]()|]", " ", text).split()) <= 1000

@@ -16,12 +16,14 @@ import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import a_kind, array, attempt, checked, is_blank, listed, number, other, protect, stop
+from autodiff_lab.lessons.casefiles import arrays
 from autodiff_lab.lessons.clinic import CASES, CHARTS, NAMES, POINTS, Case, Chart, Finding, case, diagnose
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.recording.recording import Recording
 
-TRIALS = 3
+TRIALS = 8
+"""So many that a program with a branch takes each way in nearly every check."""
 STEP = 1e-5
 CLOSE = 1e-3
 """How far a value or a gradient may be off; a program may compute in float32."""
@@ -160,8 +162,7 @@ def _same_cause(cause: str, truth: Finding) -> None:
 
 def _mended(patient: Case, truth: Finding, program: Any) -> None:
     """Stop unless a program is a cure."""
-    rng = np.random.default_rng()
-    trials = [_trial(patient, program, patient.inputs(rng)) for _ in range(TRIALS)]
+    trials = [_trial(patient, program, given) for given in _places(patient)]
     if not all(trial.right for trial in trials):
         raise _what_is_wrong(trials, truth)
     if not all(trial.by_tape for trial in trials):
@@ -179,6 +180,18 @@ def _mended(patient: Case, truth: Finding, program: Any) -> None:
             raise stop(
                 "SYMPTOM_FOR_CAUSE", "The value is finite now, and the gradient is not: the guard comes too late."
             )
+
+
+def _places(patient: Case) -> list[Inputs]:
+    """Return fresh inputs, and those with which the case is shown if its value is finite there.
+
+    They are where the complaint comes from: a cure for a unit that is dead must be tried where it is dead.
+    """
+    rng = np.random.default_rng()
+    shown = patient.inputs(rng) | arrays(patient.data.get("shown", {}), patient.data["inputs"], "shown")
+    at = {**shown, patient.source: np.asarray(patient.formula("at", shown), dtype=np.float64)}
+    fresh = [patient.inputs(rng) for _ in range(TRIALS)]
+    return [*fresh, shown] if np.isfinite(_reference(patient, at)) else fresh
 
 
 def _what_is_wrong(trials: list[Trial], truth: Finding) -> Exception:

@@ -240,7 +240,7 @@ def open_lesson_13(view: View, screenshot: Screenshot) -> None:
     assert "not as predicted" in cell(view, "observe-it").locator("table").first.inner_text()
     assert "not as predicted" not in cell(view, "fourth-answer").locator("table").first.inner_text()
     assert cell(view, "fourth-answer").locator("svg.lab-static .lab-name").count() == 6  # f, four derivatives, x
-    assert cell(view, "frames-nested").locator("img, svg.lab-frames").count() == 1
+    assert cell(view, "frames-nested").locator("img, svg.lab-frames").count() == 2
     keys = view.page.keyboard
     explorer.locator(".graph").first.click(position={"x": 5, "y": 5})
     keys.press("Home")
@@ -301,13 +301,13 @@ def open_lesson_17(view: View, screenshot: Screenshot) -> None:
     explorer = cell(view, "observe-it").locator(".explorer")
     explorer.wait_for()
     assert "2 too little" in cell(view, "observe-it").locator("table").first.inner_text()
-    assert cell(view, "fault-answer").get_by_text(LOCKED).count() == 1
+    assert cell(view, "fault-answer").get_by_text(LOCKED).count() == 2
     type_prediction(view, "fault-question", "11", "11")
     cell(view, "fault-answer").locator("pre", has_text="dy/dx = 3").wait_for()
     compared = cell(view, "fault-answer").locator("table").first.inner_text()
     assert "8 too much" in compared
     assert "as predicted" in compared
-    faulty = cell(view, "fault-picture").locator(".explorer")
+    faulty = cell(view, "fault-answer").locator(".explorer")
     faulty.wait_for()
     faulty.locator(".graph").first.click(position={"x": 5, "y": 5})
     view.page.keyboard.press("End")
@@ -318,7 +318,7 @@ def open_lesson_17(view: View, screenshot: Screenshot) -> None:
     assert "not as predicted" in cell(view, "dialect-answer").locator("table").first.inner_text()
     for width in (1300, 640):
         for dark in (False, True):
-            for place in ("question", "own-program", "fault-question", "fault-picture", "torch", "dialect-answer"):
+            for place in ("question", "own-program", "fault-question", "fault-answer", "torch", "dialect-answer"):
                 name = f"lesson-17-{place}-{width}-{'dark' if dark else 'light'}"
                 cell(view, place).evaluate("cell => cell.scrollIntoView()")
                 screenshot(view, name, dark=dark, width=width, height=1200)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab import lessons
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.explain import remarks
@@ -128,3 +129,14 @@ def test_what_names_no_case_is_refused(which: Any) -> None:
         lessons.case(which)
     with pytest.raises(InvalidArgumentError, match="case"):
         lessons.check_case(which, 1)
+
+
+def test_a_leaky_unit_is_another_function_wherever_the_fresh_inputs_lie() -> None:
+    """Where the unit is alive, both agree: the inputs with which the case is shown must be tried as well."""
+    patient = lessons.case(6)
+    leaky = "\n".join(patient.data["program"]).replace("lab.nn.relu(", "lab.nn.leaky_relu(")
+    names: dict[str, Any] = {"lab": lab}
+    exec(leaky, names)
+    line, cause = diagnose(patient).line, diagnose(patient).cause
+    for _ in range(60):
+        assert lessons.check_case(6, line, cause, names["program"]).code == "OTHER_FUNCTION"

@@ -210,7 +210,7 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
         ("08", "rule-in-code"), ("08", "account-text"), ("09", "both-trained"),
         ("10", "same-numbers"), ("10", "summed-table"), ("14a", "account-text"),
         ("14b", "rule-in-code"), ("14b", "account-text"), ("15", "rule-in-code"), ("16", "rule-in-code"),
-        ("13", "explain-it"))],
+        ("13", "frames-nested"))],
 ]  # fmt: skip
 """The leaks that lessons once had: lesson, cell, what stands there now, what stood there; without, an open print."""
 

@@ -122,6 +122,8 @@ NO_NODE = {
     "explore_steps": "names the function on the plot",
     "plot_steps": "names the function on the plot",
     "plot_2d": "names the optimizers on the plot",
+    "metrics.AUC.add_weight": "names the weight, a variable",
+    "metrics.Metric": "names the metric",
     "print": "makes nothing",
     "Assert": "makes nothing",
     "debugging.assert_": "makes nothing",
