@@ -77,9 +77,10 @@ class Quartic:
 
 def _fresh(rng: np.random.Generator) -> Quartic:
     apart = float(rng.choice([-1, 1])) * float(rng.uniform(1.5, 3.0))
-    a, k = round(float(rng.uniform(-2.0, 2.0)), 2), float(rng.choice([-4, -2, 2, 4]))
+    # Not rounded: a sample of the learner's that meets b exactly would see no change of sign on either side.
+    a, k = float(rng.uniform(-2.0, 2.0)), float(rng.choice([-4, -2, 2, 4]))
     depth = k * apart**4 / 12  # how far f(b) lies below f(a); f crosses 0 on both sides of b
-    return Quartic(k, a, round(a + apart, 2), depth * float(rng.uniform(0.3, 0.7)))
+    return Quartic(k, a, a + apart, depth * float(rng.uniform(0.3, 0.7)))
 
 
 def _agree(given: Places, wanted: Places, near: float = NEAR) -> bool:
