@@ -27,7 +27,7 @@ with lab.record() as recording:
 recording"""
 KEYS = [
     "Home", "ArrowRight", "ArrowRight", "End", "ArrowLeft", "t", "?", "?", "ArrowDown", "c", "i", "Enter", "Escape",
-    "f", "+", "-", "b", "a", "d", "d", "y", "m", "End",
+    "f", "+", "-", "b", "Escape", "a", "d", "d", "y", "m", "End",
 ]  # fmt: skip
 """Ours, and some that would edit the notebook if JupyterLab saw them."""
 
