@@ -21,7 +21,6 @@ from autodiff_lab.layers.configured import Remembering
 from autodiff_lab.layers.initializer_names import get as get_initializer
 from autodiff_lab.layers.losses import same_rank
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.creation import zeros
 from autodiff_lab.ops.array.gathering import argmax
 from autodiff_lab.ops.array.shaping import broadcast_to, squeeze
 from autodiff_lab.ops.math.arithmetic import abs, sqrt, square
@@ -66,10 +65,9 @@ class Metric(Remembering):
 
     def add_weight(self, shape: ShapeLike = (), initializer: NameOrCallable = "zeros", dtype: DTypeLike | None = None,
                    name: str | None = None) -> Variable:  # fmt: skip
-        """Return a new variable of the metric's state; `reset_state` sets it to zero."""
+        """Return a new variable of the metric's state, on the current device; `reset_state` sets it to zero."""
         make: Any = get_initializer(initializer)
-        with device("/CPU:0"):
-            made = Variable(make(shape, dtype or self.dtype), False, name=f"{self.name}/{name or len(self._made)}")
+        made = Variable(make(shape, dtype or self.dtype), False, name=f"{self.name}/{name or len(self._made)}")
         self._made = (*self._made, made)
         return made
 
@@ -88,8 +86,8 @@ class Metric(Remembering):
 
     def reset_state(self) -> None:
         """Set the state to zero."""
-        for variable in self.variables:
-            variable.assign(zeros(variable.shape, variable.dtype))
+        for variable in self.variables:  # a tensor of zeros might be on another device
+            variable.assign(np.zeros(variable._held.shape, variable.dtype.as_numpy_dtype))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         """Add values and return the result so far."""

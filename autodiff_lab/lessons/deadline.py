@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -90,7 +91,7 @@ class _Alarm:
     """Interrupts the main thread by an alarm; its handler runs in the main thread, so nothing can arrive too late.
 
     The alarm rings again and again, and may ring while it is being taken back. There it must not raise: the alarm would
-    go on ringing.
+    go on ringing. It may also ring in a destructor, which no exception leaves; nothing is said of that.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -98,6 +99,7 @@ class _Alarm:
         self.inside = self._rang = False
 
     def __enter__(self) -> None:
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._lost
         self._before = signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
 
@@ -106,9 +108,19 @@ class _Alarm:
             self._rang = True
             raise TooLong
 
+    def _lost(self, lost: sys.UnraisableHookArgs) -> None:
+        """Report what a destructor raised, unless it was the alarm; no alarm may raise meanwhile."""
+        inside, self.inside = self.inside, False
+        try:
+            if not issubclass(lost.exc_type, TooLong):
+                self._hook(lost)
+        finally:
+            self.inside = inside
+
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, self._before)
+        sys.unraisablehook = self._hook
         if self._rang and error is None:  # and the code caught it
             raise TooLong
 

@@ -181,3 +181,25 @@ def test_an_alarm_that_rings_while_it_is_taken_back_does_not_go_on_ringing(monke
     assert deadline.within_deadline(lambda: 3) == 3
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_nothing_is_said_of_an_alarm_in_a_destructor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No exception leaves a destructor; Python reports it, which would be noise in a notebook."""
+
+    class Slow:
+        def __del__(self) -> None:
+            until = time.monotonic() + 0.01
+            while time.monotonic() < until:
+                pass
+
+    def dies_slowly() -> None:
+        while True:
+            Slow()
+
+    lost: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.exc_type))
+    hook = sys.unraisablehook
+    with deadline.share_seconds(SHORT), pytest.raises(deadline.TooLong):
+        deadline.within_deadline(dies_slowly)
+    assert lost == []
+    assert sys.unraisablehook is hook
