@@ -1,7 +1,7 @@
 """Page: a recording as one HTML file that anyone can open and step through, with no server, kernel or network.
 
 It holds the explorer's own script on a model that stands in for the kernel (``page.js``), and the scene as JSON.  Long
-text is packed (gzip, base64) and read by ``unpack.js``: the page of a short program takes 120 kB instead of 290, that
+text is packed (gzip, base64) and read by ``unpack.js``: the page of x·x + sin x takes 113 kB instead of 173, that
 of a whole training of 10,000 ops 2 MB instead of 6.  Its Content-Security-Policy allows exactly these scripts and
 styles, by their hashes, and nothing from anywhere else, so that even a hostile recording can do no more than show text.
 Without JavaScript it shows the picture and the trace.
