@@ -1,10 +1,12 @@
-"""SVG markup that all pictures share: escaped text, and the frame with style sheet, title and description."""
+"""Markup that pictures and pages share: escaped text and JSON, and the frame of a picture."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
 from autodiff_lab.draw.theme import RADIUS, css_variables
 
@@ -82,3 +84,15 @@ def picture(
         f"<style>{escape(rules, quote=False).replace('&gt;', '>')}</style>",
         f'<rect class="lab-paper" {size} rx="{RADIUS}"/>', *inside, "</svg>",
     ])  # fmt: skip
+
+
+def json_text(state: Any) -> str:
+    r"""Return JSON that may stand inside a script element: no markup can begin in it.
+
+    Examples
+    --------
+    >>> json_text({"name": "</script>"})
+    '{"name":"\\u003c/script>"}'
+    """
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
 import re
 from functools import lru_cache
 from html import escape
@@ -20,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_lab.draw.assets import WIDGETS, compact_style, module_text, sheets, style_text, without_comments
-from autodiff_lab.draw.graph import graph
-from autodiff_lab.draw.layout import arrange
+from autodiff_lab.draw.markup import json_text
 from autodiff_lab.draw.measures import Color
 from autodiff_lab.draw.running import wanted_files
 from autodiff_lab.draw.scene import scene
-from autodiff_lab.draw.svg import svg
+from autodiff_lab.draw.still import still
+from autodiff_lab.draw.thinning import LONGEST, MOST, kept, said
 from autodiff_lab.draw.values import clipped
-from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.recording.recording import Recording
 
 _HERE = Path(__file__).parent
@@ -55,16 +53,14 @@ script.type = "module";
 script.textContent = await unpacked(document.getElementById("script"));
 document.body.append(script);
 """
-_MOST_NODES = 100
-"""A static picture of more nodes than this does not help the reader."""
-_LONGEST_PICTURE = 150_000
 _LONGEST_ACCOUNT = 20_000
-_LONGEST_JSON = 200_000
 _LONGEST_SCRIPT = 30_000
 """More characters than these are packed; fewer can be read and searched in the file."""
 
 
-def page(recording: Recording, title: str | None = None, color: Color | None = None) -> str:
+def page(
+    recording: Recording, title: str | None = None, color: Color | None = None, max_bytes: int | None = MOST
+) -> str:
     """Return a recording as a self-contained HTML page.
 
     Parameters
@@ -75,6 +71,8 @@ def page(recording: Recording, title: str | None = None, color: Color | None = N
         Title of the page; by default that of the recording.
     color : mapping or callable, optional
         As for `Explorer`.
+    max_bytes : int, optional
+        Above which its numbers are thinned; None for no limit.
 
     Returns
     -------
@@ -93,9 +91,14 @@ def page(recording: Recording, title: str | None = None, color: Color | None = N
     payload = scene(recording, color=color)
     name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
-    state = {"scene": payload, "step": payload["start"], "view": payload["open"], "unfolded": []}
     families = frozenset({"families.js", *wanted_files(payload["running"])})
-    return document(name, state, WIDGETS / "explorer", _without_script(recording), families)
+    otherwise = _without_script(recording)
+    folder = WIDGETS / "explorer"
+    besides = len(document(name, {}, folder, otherwise, families).encode())
+    found = kept(payload, max_bytes, besides)
+    size = said(found, max_bytes, besides, "as a page", "to_html(..., max_bytes=None)")
+    state = {"scene": found.payload, "size": size, "step": payload["start"], "view": payload["open"], "unfolded": []}
+    return document(name, state, folder, otherwise, families)
 
 
 def document(
@@ -132,21 +135,9 @@ def document(
     return text.encode("utf-8", "replace").decode()  # a name may hold half a character, which no file can
 
 
-def json_text(state: Any) -> str:
-    r"""Return JSON that may stand inside a script element: no markup can begin in it.
-
-    Examples
-    --------
-    >>> json_text({"name": "</script>"})
-    '{"name":"\\u003c/script>"}'
-    """
-    text = json.dumps(state, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
 def _holder(state: str) -> str:
     """Return the element that holds the state: as JSON, or packed if that is long, to about a tenth."""
-    if len(state) <= _LONGEST_JSON:
+    if len(state) <= LONGEST:
         return f'<script type="application/json" id="state">{state}</script>'
     return _packed("state", state)
 
@@ -178,15 +169,8 @@ def _hash(text: str) -> str:
 
 def _without_script(recording: Recording) -> str:
     """Return the picture and the trace, for a reader without JavaScript; neither may dominate the page."""
-    drawn = graph(recording)
-    picture = ""
-    if len(drawn.nodes) <= _MOST_NODES:
-        try:
-            picture = svg(drawn, arrange(drawn), recording, themed=False)
-        except LayoutFailed as failure:
-            picture = f"<p>{escape(str(failure))}</p>"
+    picture = still(recording, themed=False)
     account = recording.to_text()
     if len(account) > _LONGEST_ACCOUNT:
         account = account[:_LONGEST_ACCOUNT] + "\n…"
-    picture = picture if len(picture) <= _LONGEST_PICTURE else ""
     return f"<p>Stepping needs JavaScript; this is the end of the program.</p>{picture}<pre>{escape(account)}</pre>"

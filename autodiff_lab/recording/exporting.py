@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from autodiff_lab.errors import LabError
 from autodiff_lab.recording.files import write_whole
 
 if TYPE_CHECKING:
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.model import TensorRecord
     from autodiff_lab.recording.recording import Recording
     from autodiff_lab.widgets.explorer import Explorer
-
-QUICKLY_DRAWN = 300
-"""Moments up to which a recording is drawn automatically where widgets are not available."""
 
 
 class Exporting:
@@ -158,6 +154,7 @@ class Exporting:
         *,
         color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | None = None,
         layout_seconds: float = 5.0,
+        max_bytes: int | None = 2_000_000,
     ) -> Explorer:
         """Return the explorer of the recording, a widget; `color` gives each value a number to colour its node by.
 
@@ -170,6 +167,9 @@ class Exporting:
             a `TensorRecord` and returns a number, or None for no colour.  Its name is shown.
         layout_seconds : float
             CPU seconds that Graphviz may take; what takes longer is placed in layers.
+        max_bytes : int, optional
+            What it may take in the file of a notebook. A longer recording keeps its whole graph and fewer numbers, and
+            says so; None for no limit.
 
         Returns
         -------
@@ -179,7 +179,8 @@ class Exporting:
         Raises
         ------
         InvalidArgumentError
-            `color` is neither a dict nor a function, or gives something other than finite numbers and None.
+            `color` is neither a dict nor a function, or gives something other than finite numbers and None, or
+            `max_bytes` is not a positive number.
         NotInRecording
             A `LookupError`: a key of `color` is not in the recording.
 
@@ -195,7 +196,7 @@ class Exporting:
         """
         from autodiff_lab.widgets.explorer import Explorer
 
-        return Explorer(self._whole, step, color=color, layout_seconds=layout_seconds)
+        return Explorer(self._whole, step, color=color, layout_seconds=layout_seconds, max_bytes=max_bytes)
 
     def to_html(
         self,
@@ -203,6 +204,7 @@ class Exporting:
         *,
         title: str = "",
         color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | None = None,
+        max_bytes: int | None = 2_000_000,
     ) -> None:
         """Write one HTML file in which the recording can be stepped through, with no network and no kernel.
 
@@ -214,15 +216,20 @@ class Exporting:
             Its heading, if the recording has no title.
         color : mapping or callable, optional
             As for `explore`.
+        max_bytes : int, optional
+            What the file may have. A longer recording keeps its whole graph and fewer numbers, and says so; None for no
+            limit.
 
         Raises
         ------
+        InvalidArgumentError
+            As for `explore`.
         OSError
             If the file cannot be written.
         """
         from autodiff_lab.draw.page import page
 
-        write_whole(Path(path), page(self._whole, title or self._whole.title, color))
+        write_whole(Path(path), page(self._whole, title or self._whole.title, color, max_bytes))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Return what a notebook shows: the explorer if widgets are installed, else a picture, and always a text."""
@@ -231,7 +238,9 @@ class Exporting:
         try:
             from autodiff_lab.widgets.explorer import Explorer
         except ImportError:
-            return {"text/plain": repr(self)} | self._picture()
+            from autodiff_lab.draw.still import still
+
+            return {"text/plain": repr(self), "image/svg+xml": still(self._whole)}
         return Explorer(self._whole)._repr_mimebundle_(include=include, exclude=exclude)
 
     def _ipython_display_(self) -> None:
@@ -241,12 +250,3 @@ class Exporting:
         except ImportError:
             raise NotImplementedError from None
         publish(self)
-
-    def _picture(self) -> dict[str, str]:
-        """Return the SVG if it is quick to draw, otherwise nothing: a display must not fail."""
-        if len(self._whole.order) > QUICKLY_DRAWN:
-            return {}
-        try:
-            return {"image/svg+xml": self.to_svg()}
-        except LabError:
-            return {}

@@ -145,3 +145,27 @@ def test_a_widget_that_was_let_go_opens_again_when_it_is_shown(open_notebook: Op
     )
     run_again(view, 2)
     assert explorer(view.page, 1).get_attribute("data-step") == "1"
+
+
+def test_a_long_recording_is_kept_packed_and_opens_without_a_kernel(
+    open_notebook: OpenNotebook, jupyter: JupyterServer, open_page: OpenPage
+) -> None:
+    long = """import autodiff_lab as lab
+
+y = v = lab.Variable([0.01 * n for n in range(60)], name="v")
+with lab.record("long") as recording:
+    with lab.GradientTape() as tape:
+        for op in (lab.sin, lab.tanh, lab.exp, lab.cos, lab.sigmoid, lab.square) * 3:
+            y = op(y) + v
+    tape.gradient(y, v)
+recording.explore(max_bytes=70_000)"""
+    view = open_notebook([long])
+    assert "To stay below 70 kB" in explorer(view.page).locator(".size").inner_text()
+    notebook = saved(view.page, jupyter)
+    (state,) = [state for state in models(notebook) if "scene" in state]
+    assert "steps" not in state["scene"], "it is packed"
+    view.page.reload()
+    root = explorer(view.page)
+    root.locator(".graph").focus()
+    view.page.keyboard.press("End")
+    assert root.locator(".counter").inner_text().startswith("Step 72 of 72")

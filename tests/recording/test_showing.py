@@ -12,7 +12,6 @@ import autodiff_lab as lab
 from autodiff_lab.errors import LayoutFailed
 from autodiff_lab.events.listener import SINKS
 from autodiff_lab.recording import Recording
-from autodiff_lab.recording.exporting import QUICKLY_DRAWN
 from autodiff_lab.recording.snapshot import Snapshot
 from tests.recording.programs import square_plus_sine
 
@@ -39,20 +38,15 @@ def test_without_widgets_it_shows_a_picture_and_a_text(monkeypatch: pytest.Monke
     assert data["image/svg+xml"].startswith("<svg")
 
 
-def test_a_picture_that_cannot_be_made_or_takes_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_that_cannot_be_made_says_how_often_each_op_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     """A display never fails."""
     monkeypatch.setitem(sys.modules, "autodiff_lab.widgets.explorer", None)
-    x = lab.constant(0.5)
-    with lab.record() as long:
-        for _ in range(QUICKLY_DRAWN + 1):
-            x = lab.sin(x)
-    assert set(data_of(long)) == {"text/plain"}
 
     def fail(*arguments: object, **options: object) -> None:
         raise LayoutFailed("too large")
 
     monkeypatch.setattr("autodiff_lab.draw.layout.layout", fail)
-    assert set(data_of(square_plus_sine())) == {"text/plain"}
+    assert "3 ops, 1 backward pass; those that ran most often" in data_of(square_plus_sine())["image/svg+xml"]
 
 
 def test_an_empty_recording_can_be_shown_in_every_form(tmp_path: Path) -> None:

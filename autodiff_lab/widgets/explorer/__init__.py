@@ -15,16 +15,20 @@ import traitlets
 from autodiff_lab.draw.layout import SECONDS
 from autodiff_lab.draw.measures import Color
 from autodiff_lab.draw.scene import scene
-from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.draw.still import still
+from autodiff_lab.draw.thinning import MOST, kept, said
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.widgets.base import LabWidget, assets
 
 _BRIEF = 40
 """Steps up to which the text alternative of the widget is the full trace."""
-_PICTURED = 200
-"""Steps up to which the widget has a static picture as an alternative."""
 _FOLDER = Path(__file__).parent
 _SCRIPT, _STYLE = assets(_FOLDER)
+
+
+def _sent(payload: dict[str, Any], widget: Any) -> dict[str, Any]:
+    """Return the scene as the page gets it: a long one is packed."""
+    return {"packed": widget.packed} if widget.packed else payload
 
 
 class Explorer(LabWidget):
@@ -46,6 +50,9 @@ class Explorer(LabWidget):
     color : mapping or callable, optional
         A number for each value, by which the nodes are coloured at first: a dict from tensors, variables or names to
         numbers, or a function that takes a `TensorRecord` and returns a number or None.
+    max_bytes : int, optional
+        What it may take in the file of a notebook. A longer recording keeps its whole graph and fewer numbers, and says
+        so; None for no limit.
 
     Attributes
     ----------
@@ -57,6 +64,10 @@ class Explorer(LabWidget):
     unfolded : list of str
         Paths of the scopes that are open in place, inside the picture around them; of a loop, that of the iteration
         that is shown. They follow the reader, and can be set.
+    size : str
+        How much it takes in the file of a notebook, and what was left out.
+    packed : bytes
+        The scene as JSON packed by gzip, empty if it is short.
     ask : bool
         As given.
     solved : int
@@ -67,7 +78,8 @@ class Explorer(LabWidget):
     traitlets.TraitError
         If `view` is set to a path in which nothing was recorded, or `unfolded` to a list with one.
     InvalidArgumentError
-        If `color` is neither a dict nor a function, or gives something other than finite numbers and None.
+        If `color` is neither a dict nor a function, or gives something other than finite numbers and None, or
+        `max_bytes` is not a positive number.
     NotInRecording
         If a key of `color` is not in the recording.
 
@@ -86,7 +98,8 @@ class Explorer(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
-    scene = traitlets.Dict(read_only=True).tag(sync=True)
+    scene = traitlets.Dict(read_only=True).tag(sync=True, to_json=_sent)
+    size = traitlets.Unicode("").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     view = traitlets.Unicode("").tag(sync=True)
     unfolded = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -100,13 +113,15 @@ class Explorer(LabWidget):
         *,
         layout_seconds: float = SECONDS,
         color: Color | None = None,
+        max_bytes: int | None = MOST,
         **traits: Any,
     ) -> None:
         self.recording = recording
         payload = scene(recording, layout_seconds, color)
         if traits.get("ask"):
             payload["measures"].pop("gradient norm", None)  # colours would tell what is asked
-        self.set_trait("scene", payload)
+        self._payload, self._most = payload, max_bytes
+        self._keep(0)
         first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
         super().__init__(**({"step": step} | first | traits))
 
@@ -145,10 +160,17 @@ class Explorer(LabWidget):
         return self.recording.to_text() if len(self.recording.order) <= _BRIEF else repr(self.recording)
 
     def picture(self) -> str | None:
-        """Return the recording as an SVG, or None if it is too large for a static picture, or locked."""
+        """Return the recording as an SVG, a very long one as a summary; None if it is locked."""
         if self.is_locked:
             return None
-        try:
-            return self.recording.to_svg() if len(self.recording.order) <= _PICTURED else None
-        except LayoutFailed:
-            return None
+        picture = still(self.recording)
+        self._keep(len(picture))
+        return picture
+
+    def _keep(self, besides: int) -> None:
+        """Keep as much as the limit allows together with what is kept besides, and say so."""
+        if not besides or (self._most is not None and self._kept.size + besides > self._most):
+            self._kept = kept(self._payload, self._most, besides)
+            self.packed = self._kept.packed
+            self.set_trait("scene", self._kept.payload)
+        self.size = said(self._kept, self._most, besides, "in the notebook", "recording.explore(max_bytes=None)")

@@ -49,6 +49,16 @@
 const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
 
 /**
+ * The payload as Python made it; a notebook keeps a long one packed.
+ * @param {any} payload
+ * @returns {Promise<any>}
+ */
+export async function unpack(payload) {
+  if (!payload.packed) return payload;
+  return new Response(new Blob([payload.packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+/**
  * Read the payload.
  * @param {any} payload what `draw.scene.scene` returned
  * @returns {Scene}

@@ -15,7 +15,7 @@ import { Folds } from "./folds.js";
 import { GraphPanel } from "./graph.js";
 import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
-import { decode, isInside, stepsIn, turnOf } from "./scene.js";
+import { decode, isInside, stepsIn, turnOf, unpack } from "./scene.js";
 import { makeSlots } from "./slots.js";
 import { SourcePanel } from "./source.js";
 import { TraceTable } from "./table.js";
@@ -26,15 +26,15 @@ import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
 /** @import { State } from "./fold.js" */
-/** @typedef {{ scene: any, step: number, view: string, unfolded: string[], ask: boolean, solved: number, wants_focus: boolean }} Traits */
+/** @typedef {{ scene: any, size: string, step: number, view: string, unfolded: string[], ask: boolean, solved: number, wants_focus: boolean }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
 
 /** One view of the model on the page. */
 class ExplorerView {
-  /** @param {Model} model @param {HTMLElement} place */
-  constructor(model, place) {
+  /** @param {Model} model @param {HTMLElement} place @param {any} payload */
+  constructor(model, place, payload) {
     this.model = model;
-    this.scene = decode(model.get("scene"));
+    this.scene = decode(payload);
     this.stop = new AbortController();
     const { signal } = this.stop;
     const go = (/** @type {number} */ step) => this.go(step);
@@ -47,12 +47,13 @@ class ExplorerView {
     this.card = element("section", { class: "card", "aria-label": "Step" });
     this.asker = new Asker(this.scene, model, this.card, { stop: () => this.transport.stop(), back: () => this.graph.element.focus({ preventScroll: true }) });
     this.slots = makeSlots(this.scene, go, signal);
-    const { running } = model.get("scene");
+    const { running } = payload;
     this.changes = new Changes(this.scene, running, running && !running.off ? new Program(running) : null);
     this.tuner = new Tuner(this.changes, this.graph, {
       paint: (quiet) => this.paint(quiet), select: (at) => this.choose(at), say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal,
     });
     this.breakpoints = new Breakpoints(this.scene, { step: () => this.step(), go, say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal });
+    const size = element("p", { class: "size" }, model.get("size") ?? "");
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
     this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
@@ -70,7 +71,7 @@ class ExplorerView {
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
       this.header.element, this.slots.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
       element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
-      this.transport.element, this.breakpoints.element, this.tuner.element, this.help, this.table.element,
+      this.transport.element, this.breakpoints.element, this.tuner.element, this.help, size, this.table.element,
     );
     this.listen();
     place.append(this.root);
@@ -390,8 +391,8 @@ class ExplorerView {
 }
 
 /** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const view = new ExplorerView(model, el);
+async function render({ model, el }) {
+  const view = new ExplorerView(model, el, await unpack(model.get("scene")));
   return () => view.stop.abort();
 }
 
