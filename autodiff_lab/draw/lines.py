@@ -272,8 +272,11 @@ def _gradients(node: Node, timeline: Timeline) -> list[str]:
     arrivals = timeline.arrivals.get(node.tensors[0], ())
     totals = [records[arrival.total].snapshot for arrival in arrivals if arrival.total in records]
     picture = pictured(records[node.tensors[0]].snapshot)
-    # A gradient is pictured where its value is.
+    # A gradient is pictured where its value is; a pass may be chosen that does not come here.
     shown = [PENDING if picture and pictured(total) else number(total) for total in totals]
+    passes = len(timeline.recording.sweeps) if timeline.stepped else 0
+    if 1 < passes != len({arrival.sweep for arrival in arrivals}) and node.tensors[0] in timeline.overlapping:
+        shown.append(NO_PATH)
     return shown or [gradient_text(timeline.gradient(node.tensors[0]), timeline.recording)]
 
 

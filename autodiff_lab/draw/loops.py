@@ -83,7 +83,7 @@ def with_loops(recording: Recording) -> tuple[Recording, tuple[Loop, ...]]:
     scopes = {a.index: a.scope for a in shown}
     loops = list(_unnamed(recording, shown, scopes))
     if loops:
-        recording = _renamed(recording, scopes)
+        recording = renamed(recording, scopes)
     return recording, (*_numbered(scopes), *loops)
 
 
@@ -237,7 +237,7 @@ def _line_of(recording: Recording, turn: Sequence[_Item]) -> str:
 # --- the recording with the new scopes ------------------------------------------------------------------------------
 
 
-def _renamed(recording: Recording, scopes: Mapping[int, str]) -> Recording:
+def renamed(recording: Recording, scopes: Mapping[int, str]) -> Recording:
     """Return the recording with new scopes for its ops, and for the leaves that only one iteration uses."""
     applications = tuple(
         replace(a, scope=scopes[a.index]) if scopes.get(a.index, a.scope) != a.scope else a

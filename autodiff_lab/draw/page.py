@@ -97,7 +97,8 @@ def page(
     besides = len(document(name, {}, folder, otherwise, families).encode())
     found = kept(payload, max_bytes, besides)
     size = said(found, max_bytes, besides, "as a page", "to_html(..., max_bytes=None)")
-    state = {"scene": found.payload, "size": size, "step": payload["start"], "view": payload["open"], "unfolded": []}
+    first = {"step": payload["start"], "view": payload["open"], "unfolded": [*payload["frames"]], "passes": []}
+    state = {"scene": found.payload, "size": size, **first}
     return document(name, state, folder, otherwise, families)
 
 

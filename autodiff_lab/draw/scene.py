@@ -65,7 +65,7 @@ class _Tables:
     """The tables under construction."""
 
     def __init__(self, recording: Recording) -> None:
-        self.timeline = Timeline(recording)
+        self.timeline = Timeline(recording, stepped=True)
         self.recording = self.timeline.recording
         self.values = Values()
         self.places: dict[Place, int] = {}
@@ -93,6 +93,7 @@ class _Tables:
             "sweeps": [self.sweep(sweep) for sweep in recording.sweeps],
             "left": self.left(),
             "running": running(recording),
+            "frames": {path: list(frame) for path, frame in timeline.frames.items()},
             "open": opened(recording, pictures[""].loop()),
             "loops": [*([*loop.turns] for loop in timeline.loops), *shown],
             "views": {path: picture.payload(recording.numbers) for path, picture in pictures.items()},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.deliveries import Delivery, deliveries
 from autodiff_lab.draw.loops import with_loops
+from autodiff_lab.draw.nested import Frame, with_frames
 from autodiff_lab.draw.scopes import Scopes
 
 if TYPE_CHECKING:
@@ -55,10 +56,16 @@ class Timeline:
     recording : Recording
         Read once; the timeline keeps no copy of its values.  Its own `recording` has scopes for the iterations of a
         loop.
+    stepped : bool
+        Whether for the explorer, which has frames around nested tapes, and shows the gradients of any pass.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, stepped: bool = False) -> None:
         recording, self.loops = with_loops(recording)
+        self.frames: dict[str, Frame] = {}
+        self.stepped = stepped
+        if stepped:
+            recording, self.loops, self.frames = with_frames(recording, self.loops)
         self.recording = recording
         self.end = len(recording.order)
         self.ran: dict[int, int] = {}
@@ -157,6 +164,12 @@ class Timeline:
                     arrival = _Arrival(moment, sweep.index, flow.total, flow.arrived, flow.expected)
                     found[flow.input].append(arrival)
         return {tensor: tuple(list_) for tensor, list_ in found.items()}
+
+    @cached_property
+    def overlapping(self) -> frozenset[int]:
+        """Tensors that a pass reaches, if any two passes reach one of them in common."""
+        met = [sweep for each in self.arrivals.values() for sweep in {arrival.sweep for arrival in each}]
+        return frozenset(self.arrivals) if len(met) > len(self.arrivals) else frozenset()
 
     @cached_property
     def shares(self) -> dict[tuple[int, int], tuple[tuple[int, int], ...]]:

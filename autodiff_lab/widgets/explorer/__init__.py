@@ -63,7 +63,7 @@ class Explorer(LabWidget):
         open at first.
     unfolded : list of str
         Paths of the scopes that are open in place, inside the picture around them; of a loop, that of the iteration
-        that is shown. They follow the reader, and can be set.
+        that is shown. They follow the reader, and can be set.  At first the frames of nested tapes are open.
     size : str
         How much it takes in the file of a notebook, and what was left out.
     packed : bytes
@@ -72,11 +72,15 @@ class Explorer(LabWidget):
         As given.
     solved : int
         The last step whose numbers have been typed.
+    passes : list of int
+        The backward pass whose gradients the graph shows, or two that are compared; numbers count from 1, as those of
+        the page do.  Empty for the latest pass.
 
     Raises
     ------
     traitlets.TraitError
-        If `view` is set to a path in which nothing was recorded, or `unfolded` to a list with one.
+        If `view` is set to a path in which nothing was recorded, or `unfolded` to a list with one; if
+        `passes` has a number that is not that of a backward pass, or more than two.
     InvalidArgumentError
         If `color` is neither a dict nor a function, or gives something other than finite numbers and None, or
         `max_bytes` is not a positive number.
@@ -105,6 +109,7 @@ class Explorer(LabWidget):
     unfolded = traitlets.List(traitlets.Unicode()).tag(sync=True)
     ask = traitlets.Bool(False).tag(sync=True)
     solved = traitlets.Int(0).tag(sync=True)
+    passes = traitlets.List(traitlets.Int(), maxlen=2).tag(sync=True)
 
     def __init__(
         self,
@@ -123,7 +128,7 @@ class Explorer(LabWidget):
         self._payload, self._most = payload, max_bytes
         self._keep(0)
         first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
-        super().__init__(**({"step": step} | first | traits))
+        super().__init__(**({"step": step, "unfolded": [*payload["frames"]]} | first | traits))
 
     @property
     def is_locked(self) -> bool:
@@ -144,6 +149,15 @@ class Explorer(LabWidget):
     def _of_known_scopes(self, proposal: Any) -> list[str]:
         for path in proposal["value"]:
             self._check_scope(path)
+        return proposal["value"]
+
+    @traitlets.validate("passes")
+    def _of_backward_passes(self, proposal: Any) -> list[int]:
+        known = [sweep.index + 1 for sweep in self.recording.sweeps if not sweep.forward]
+        for number in proposal["value"]:
+            if number not in known:
+                some = f"they are numbered from 1 to {known[-1]}" if known else "there is none"
+                raise traitlets.TraitError(f"No backward pass {number} was recorded; {some}.")
         return proposal["value"]
 
     def _check_scope(self, path: str) -> None:

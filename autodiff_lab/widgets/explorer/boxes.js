@@ -35,7 +35,7 @@ const STACKED = 10;
  * @returns {BoxPicture}
  */
 export function drawBox(scene, box) {
-  if (box.kind === "frame") return drawFrame(box);
+  if (box.kind === "frame") return drawFrame(scene, box);
   const tensor = scene.tensors.get(box.tensors[0]);
   const classes = `box ${box.kind.replace(" ", "-")}${box.outside ? " outside" : ""}`;
   const group = drawing("g", { class: classes, transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
@@ -68,11 +68,13 @@ export function drawBox(scene, box) {
   return picture;
 }
 
-/** A fold that is open in place: a frame with its name, and a mark that closes it. @param {Box} box @returns {BoxPicture} */
-function drawFrame(box) {
-  const group = drawing("g", { class: "box frame", transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
+/** A fold that is open in place: a frame with its name, and a mark that closes it. @param {Scene} scene @param {Box} box @returns {BoxPicture} */
+function drawFrame(scene, box) {
+  const [kind = ""] = scene.frames[box.key.slice(1)] ?? [];
+  const group = drawing("g", { class: `box frame of-${kind || "scope"}`, transform: `translate(${box.x} ${box.y})`, "data-at": box.at, "data-key": box.key });
   const text = drawing("text", { class: "head", x: PAD, y: 20 }, drawing("tspan", { class: "label" }, cut(box.label)));
   if (box.turns.length) text.append(drawing("tspan", { class: "name", dx: 6 }, `${box.turns.indexOf(box.name) + 1} of ${box.turns.length}`));
+  if (kind) text.append(drawing("tspan", { class: "name", dx: 6 }, counted(box.members.length, "op")));
   const close = drawing("g", { class: "close", transform: `translate(${box.width - 18} 15)` }, drawing("circle", { r: 9 }), drawing("path", { d: "M-4 0H4" }));
   group.append(outline(box, "body", 0), text, close);
   return { group, chip: drawing("text"), value: null, gradient: null, arrived: null, turn: null, shown: "" };
@@ -155,7 +157,7 @@ function isMany(box) {
 
 /** @type {State} */
 const START = {
-  step: 0, phase: "start", now: null, sweep: -1, adjoints: new Map(), passed: new Map(), finished: new Set(),
+  step: 0, phase: "start", now: null, sweep: -1, adjoints: new Map(), passed: new Map(), finished: new Set(), only: -1,
 };
 
 /** @param {Box} box @param {string} name @param {number} shift */
@@ -288,7 +290,8 @@ export function tipOf(scene, state, box) {
     if (application.of) told.push(application.of);
     if (application.error) told.push(`failed: ${application.error}`);
   }
-  if (box.key.startsWith("s")) told.push(`scope ${box.key.slice(1)}: ${counted(box.members.length, "op")}; Enter ${shut(box)} it`);
+  const path = box.key.slice(1);
+  if (box.key.startsWith("s")) told.push(`${scene.frames[path]?.[1] ?? `scope ${path}`}: ${counted(box.members.length, "op")}; Enter ${shut(box)} it`);
   if (box.turns.length) told.push(`${box.label}: ${counted(box.turns.length, "iteration")}, ${counted(box.members.length, "op")}; Enter ${shut(box)} it`);
   for (const number of box.tensors) {
     const tensor = scene.tensors.get(number);

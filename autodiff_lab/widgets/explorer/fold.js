@@ -6,17 +6,18 @@
 /** @typedef {{ total: Value, arrived: number, expected: number, shares: Value[], seeded: boolean }} Adjoint */
 /**
  * @typedef {{ step: number, phase: "start" | "forward" | "backward", now: Step | null, sweep: number,
- *   adjoints: Map<number, Adjoint>, passed: Map<string, Value>, finished: Set<number> }} State
+ *   adjoints: Map<number, Adjoint>, passed: Map<string, Value>, finished: Set<number>, only: number }} State `only` one sweep's gradients, or -1
  */
 /** @typedef {{ state: "known" | "pending" | "no path" | "none", value: Value | null, arrived: number, expected: number }} Gradient */
 
 /**
- * The state after `step` steps.  A gradient is that of the latest sweep begun that comes to its tensor.
+ * The state after `step` steps.  A gradient is that of the latest sweep begun that comes to its tensor, or of one sweep.
  * @param {Scene} scene
  * @param {number} step 0 for nothing, `scene.last` for everything
+ * @param {number} [only] the sweep whose gradients are wanted
  * @returns {State}
  */
-export function fold(scene, step) {
+export function fold(scene, step, only = -1) {
   const now = step > 0 ? scene.steps[step - 1] : null;
   /** @type {Map<number, Adjoint>} */
   const adjoints = new Map();
@@ -25,16 +26,16 @@ export function fold(scene, step) {
   let sweep = -1;
   for (let at = 0; at < step; at += 1) {
     const visit = scene.steps[at];
-    if (visit.sweep < 0) continue;
+    if (visit.sweep < 0 || (only >= 0 && visit.sweep !== only)) continue;
     if (visit.sweep !== sweep) {
       sweep = visit.sweep;
       if (scene.sweeps[sweep].first === at + 1) begin(scene, sweep, adjoints, passed);
     }
     for (const flow of visit.flows) deliver(flow, visit.application, adjoints, passed);
   }
-  const over = scene.sweeps.flatMap((one, at) => (one.finished && one.last <= step ? [at] : []));
+  const over = scene.sweeps.flatMap((one, at) => (one.finished && one.last <= step && (only < 0 || at === only) ? [at] : []));
   const phase = now === null ? "start" : now.sweep < 0 ? "forward" : "backward";
-  return { step, phase, now, sweep, adjoints, passed, finished: new Set(over) };
+  return { step, phase, now, sweep, adjoints, passed, finished: new Set(over), only };
 }
 
 /**
@@ -111,7 +112,7 @@ export function gradientOf(scene, state, tensor) {
   if (adjoint) return { state: "known", value: adjoint.total, arrived: adjoint.arrived, expected: adjoint.expected };
   const tangent = scene.sweeps[state.sweep]?.tangent;
   if (tangent && !reach(scene, state.sweep).has(tensor.number)) return { state: "known", value: STILL, arrived: 0, expected: 0 };
-  if (reach(scene, scene.sweeps.length).has(tensor.number)) return { state: "pending", value: null, arrived: 0, expected: 0 };
+  if (reach(scene, state.only < 0 ? scene.sweeps.length : state.only).has(tensor.number)) return { state: "pending", value: null, arrived: 0, expected: 0 };
   if (!scene.sweeps.length || !tensor.tracked) return { state: "none", value: null, arrived: 0, expected: 0 };
   const born = scene.applications.get(tensor.application)?.born ?? 0;
   const passedBy = [...state.finished].some((at) => scene.sweeps[at].first > born);

@@ -2,9 +2,9 @@
 
 import { drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
 import { LETTERS, READABLE, TINY, fillChip } from "./chips.js";
+import { Colours } from "./colours.js";
 import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
-import { levels, measured, writeMeasure } from "./measures.js";
 import { appear, glide } from "./motion.js";
 import { makeOverview } from "./overview.js";
 import { twins, usersOf } from "./trace.js";
@@ -41,8 +41,6 @@ export class GraphPanel {
     this.selected = -1;
     /** The edge that is selected, as a tensor; -1 for none. */
     this.taken = -1;
-    /** What the boxes are coloured by; empty for nothing. */
-    this.measure = "";
     /** @type {Look} */
     this.look = { x: 0, y: 0, scale: 1 };
     this.moved = false;
@@ -55,6 +53,7 @@ export class GraphPanel {
     this.world = drawing("g", { class: "world" });
     this.halo = drawing("rect", { class: "halo", rx: 9 });
     this.canvas = drawing("svg", { class: "canvas", "aria-hidden": "true" }, this.world);
+    this.colours = new Colours(scene, this.canvas);
     this.notice = element("p", { class: "notice" });
     this.inspector = element("div", { class: "inspector" });
     this.overview = makeOverview((x, y) => this.centreOn({ x, y, width: 0, height: 0 }), acts.signal);
@@ -89,12 +88,12 @@ export class GraphPanel {
     this.homes.delete(-1);
     this.overview.open(view);
     setText(this.inspector, "");
-    this.color(this.measure);
+    this.colours.dress(view, this.boxes);
   }
 
   /** Draw the same view with other folds open: boxes glide to their places, and what was selected stays so. @param {View} view */
   refold(view) {
-    const { moved, look, measure } = this;
+    const { moved, look } = this;
     const before = new Map(this.view?.boxes.map((box) => [box.key, box]));
     const key = this.view?.boxes[this.selected]?.key;
     this.open(view);
@@ -103,26 +102,9 @@ export class GraphPanel {
     this.moved = moved;
     if (moved && chosen && old) this.look = { ...look, x: look.x + (old.x - chosen.x) * look.scale, y: look.y + (old.y - chosen.y) * look.scale };
     if (moved) this.move(chosen ? revealed(this.look, chosen, this.size()) : this.look, true);
-    this.color(measure);
     view.boxes.forEach((box, at) => glide(this.boxes[at].group, before.get(box.key), box));
     for (const { group } of this.edges) appear(group);
     if (chosen) this.select(chosen.at, true);
-  }
-
-  /** Colour the boxes by a measure and write its number on them; by nothing if it is empty. @param {string} what */
-  color(what) {
-    this.measure = what;
-    this.canvas.classList.toggle("measured", what !== "");
-    this.canvas.dataset.measure = what;
-    const boxes = this.view?.boxes ?? [];
-    const numbers = boxes.map((box) => (what ? measured(this.scene, what, box) : null));
-    levels(numbers).forEach((level, at) => {
-      const { group } = this.boxes[at];
-      const number = numbers[at];
-      group.dataset.level = String(level);
-      group.querySelector(".measure")?.remove();
-      if (number !== null) group.append(drawing("text", { class: "measure", x: boxes[at].width, y: -4 }, writeMeasure(what, number)));
-    });
   }
 
   /** @param {State} state */

@@ -43,7 +43,7 @@
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
  *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[], labels: string[],
  *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]>,
- *   source: { name: string, lines: { number: number, text: string, place: Place | null }[] }[], loops: string[][], cuts: Cut[], measures: Record<string, Record<string, number>> }} Scene
+ *   source: { name: string, lines: { number: number, text: string, place: Place | null }[] }[], loops: string[][], cuts: Cut[], frames: Record<string, string[]>, measures: Record<string, Record<string, number>> }} Scene
  */
 
 const MARKS = /** @type {Mark[]} */ (["", "zero", "nan", "inf"]);
@@ -106,7 +106,7 @@ export function decode(payload) {
       name, lines: lines.map((/** @type {any[]} */ [number, indent, text]) => ({
         number, text: " ".repeat(indent) + (typeof text === "number" ? places[text].line : text), place: typeof text === "number" ? places[text] : null,
       })),
-    })), measures: payload.measures ?? {},
+    })), measures: payload.measures ?? {}, frames: payload.frames ?? {},
     cuts: (payload.cuts ?? []).map((/** @type {number[]} */ [remark, sweep, tensor, application]) => ({ remark, sweep, tensor, application })),
   };
 }

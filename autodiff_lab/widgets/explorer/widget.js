@@ -9,12 +9,14 @@ import { Tuner } from "../running/tuner.js";
 import { Asker } from "./asking.js";
 import { Breakpoints } from "./breakpoints.js";
 import { paintCard, paintTensor } from "./card.js";
+import { keysOf } from "./commands.js";
 import { copyInFull, element, setText } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
 import { Folds } from "./folds.js";
 import { GraphPanel } from "./graph.js";
 import { makeHeader, makePath, makeRemarks } from "./header.js";
 import { listenToKeys, makeHelp } from "./keys.js";
+import { Passes } from "./passes.js";
 import { decode, isInside, stepsIn, turnOf, unpack } from "./scene.js";
 import { makeSlots } from "./slots.js";
 import { SourcePanel } from "./source.js";
@@ -26,11 +28,11 @@ import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
 /** @import { State } from "./fold.js" */
-/** @typedef {{ scene: any, size: string, step: number, view: string, unfolded: string[], ask: boolean, solved: number, wants_focus: boolean }} Traits */
+/** @typedef {{ scene: any, size: string, step: number, view: string, unfolded: string[], ask: boolean, solved: number, passes: number[], wants_focus: boolean }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
 
 /** One view of the model on the page. */
-class ExplorerView {
+export class ExplorerView {
   /** @param {Model} model @param {HTMLElement} place @param {any} payload */
   constructor(model, place, payload) {
     this.model = model;
@@ -47,6 +49,7 @@ class ExplorerView {
     this.card = element("section", { class: "card", "aria-label": "Step" });
     this.asker = new Asker(this.scene, model, this.card, { stop: () => this.transport.stop(), back: () => this.graph.element.focus({ preventScroll: true }) });
     this.slots = makeSlots(this.scene, go, signal);
+    this.passes = new Passes(this.scene, model, this.graph, { step: () => this.step(), go, say: (text) => this.say(text), focus: () => this.focus(), signal });
     const { running } = payload;
     this.changes = new Changes(this.scene, running, running && !running.off ? new Program(running) : null);
     this.tuner = new Tuner(this.changes, this.graph, {
@@ -58,9 +61,9 @@ class ExplorerView {
     this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
     this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
     this.transport = makeTransport(this.scene, {
-      step: () => this.step(), go, signal, color: (what) => this.graph.color(what), show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
+      step: () => this.step(), go, signal, color: (what) => this.graph.colours.by(what), show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
     });
-    this.keys = this.keyTable();
+    this.keys = keysOf(this);
     this.help = makeHelp(this.keys);
     this.header = makeHeader(this.scene, {
       go, signal, open: (path) => this.open(path), source: () => this.source.toggle(this.root, this.state), full: () => this.fillScreen(),
@@ -69,7 +72,7 @@ class ExplorerView {
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
-      this.header.element, this.slots.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
+      this.header.element, this.slots.element, this.passes.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
       element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
       this.transport.element, this.breakpoints.element, this.tuner.element, this.help, size, this.table.element,
     );
@@ -95,7 +98,7 @@ class ExplorerView {
     this.root.addEventListener("closed", () => this.closeSearch(), { signal });
     this.root.addEventListener("copy", (event) => copyInFull(event, this.root), { signal });
     const paint = () => this.paint();
-    const acts = { step: paint, solved: paint, ask: paint, view: () => this.openView(), unfolded: () => this.refold() };
+    const acts = { step: paint, solved: paint, ask: paint, view: () => this.openView(), unfolded: () => this.refold(), passes: () => this.repaint() };
     for (const [trait, act] of Object.entries(acts)) {
       const event = /** @type {"change:step"} */ (`change:${trait}`);
       model.on(event, act);
@@ -137,7 +140,7 @@ class ExplorerView {
     this.shownView = view.path;
     this.tracer.forget();
     this.graph.open(this.folds.view(view.path));
-    this.tuner.dress();
+    this.dress();
     this.path.open(view.path);
     this.root.dataset.view = view.path;
     if (view.why) this.showTable(true);
@@ -151,9 +154,21 @@ class ExplorerView {
   refold() {
     this.tracer.forget();
     this.graph.refold(this.folds.view(this.shownView));
-    this.tuner.dress();
+    this.dress();
     if (this.state) this.paintGraph(this.state);
     this.header.finder.repeat();
+  }
+
+  /** What boxes show beside their values, after they were drawn. */
+  dress() {
+    this.tuner.dress();
+    this.passes.paint();
+  }
+
+  /** Other passes are chosen. */
+  repaint() {
+    this.passes.paint();
+    this.paint(true);
   }
 
   /** Let the inside of a scope be seen: in place where it lies in what is shown, else by itself. @param {string} path */
@@ -172,7 +187,7 @@ class ExplorerView {
     this.paintGraph(this.state);
     const asked = this.paintCard(this.state);
     this.slots.paint(this.state);
-    this.table.paint(this.state);
+    this.table.paint(this.passes.shown(this.state));
     this.header.paint(this.state);
     this.transport.paint(this.state, spoken);
     this.tuner.paint();
@@ -185,9 +200,11 @@ class ExplorerView {
   /** The card of a tensor that was asked for, of the step, or the question of the next one, whose words are returned. @param {State} state */
   paintCard(state) {
     const tensor = this.scene.tensors.get(this.tracer.told);
-    if (tensor) paintTensor(this.card, this.scene, state, tensor);
+    if (tensor) paintTensor(this.card, this.scene, this.passes.shown(state), tensor);
     else paintCard(this.card, this.scene, state);
-    return tensor ? "" : this.asker.paint(state);
+    const asked = tensor ? "" : this.asker.paint(state);
+    if (!asked) this.card.append(...this.passes.card(state));
+    return asked;
   }
 
   /** In a loop one turn is open, and the picture goes along to the turn of the current step. @param {State} state */
@@ -220,7 +237,7 @@ class ExplorerView {
 
   /** @param {State} state */
   paintGraph(state) {
-    this.graph.paint(state);
+    this.graph.paint(this.passes.shown(state));
     this.path.paint(state, this.graph.currentBox(state) !== null);
   }
 
@@ -233,8 +250,7 @@ class ExplorerView {
   choose(at) {
     this.graph.element.focus({ preventScroll: true });
     this.graph.select(at, true);
-    this.tracer.tell(-1);
-    this.tuner.show(at);
+    this.show(at);
     const box = this.graph.view?.boxes[at];
     if (box && box.application >= 0) this.goTo(box.application);
   }
@@ -307,9 +323,15 @@ class ExplorerView {
   /** @param {number} at */
   pick(at) {
     this.graph.select(at);
+    this.show(at);
+    this.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
+  }
+
+  /** A node was selected: the card and the fields follow. @param {number} at */
+  show(at) {
     this.tracer.tell(-1);
     this.tuner.show(at);
-    this.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
+    if (this.state && this.passes.pair().length > 1) this.paintCard(this.state);
   }
 
   /** @param {string} text */
@@ -354,40 +376,6 @@ class ExplorerView {
     this.help.hidden = !this.help.hidden;
   }
 
-  /** @returns {import("./keys.js").Key[]} */
-  keyTable() {
-    const by = (/** @type {number} */ count) => () => this.go(this.step() + count);
-    return [
-      { keys: ["ArrowRight"], shown: "→", does: "next step", act: by(1) },
-      { keys: ["ArrowLeft"], shown: "←", does: "previous step", act: by(-1) },
-      ...(this.model.get("ask") ? [{ keys: ["F3"], shown: "F3", does: "fill in the numbers that are asked", act: () => this.asker.tell() }] : []),
-      { keys: ["Home"], shown: "Home", does: "before the first step", act: () => this.go(0) },
-      { keys: ["End"], shown: "End", does: "last step", act: () => this.go(this.scene.last) },
-      { keys: [" "], shown: "Space", does: "play, pause", act: () => this.transport.toggle() },
-      { keys: ["ArrowDown"], shown: "↓", does: "select the next node", act: () => this.walk(1) },
-      { keys: ["ArrowUp"], shown: "↑", does: "select the previous node", act: () => this.walk(-1) },
-      { keys: ["c"], shown: "c", does: "select a consumer", act: () => this.follow(1) },
-      { keys: ["i"], shown: "i", does: "select an input", act: () => this.follow(-1) },
-      ...this.tracer.keys(),
-      ...this.breakpoints.keys(),
-      { keys: ["]", "PageDown"], shown: "]", does: "next iteration of a loop", act: () => this.turn(1) },
-      { keys: ["[", "PageUp"], shown: "[", does: "previous iteration of a loop", act: () => this.turn(-1) },
-      { keys: ["Enter"], shown: "Enter", does: "open a scope in place or close it, go to the step of an op, type into an input", act: () => this.enter(this.focus()) },
-      ...this.folds.keys(),
-      { keys: ["Escape"], shown: "Esc", does: "close, deselect, leave a scope, back to the cell", act: () => this.leave() },
-      { keys: ["/"], shown: "/", does: "search", act: () => this.header.finder.toggle() },
-      { keys: ["f"], shown: "f", does: "fit the graph to the panel", act: () => this.graph.fit() },
-      { keys: ["F"], shown: "F", does: "full screen, and back", act: () => this.fillScreen() },
-      { keys: ["+", "="], shown: "+", does: "larger", act: () => this.graph.zoomByKey(1) },
-      { keys: ["-"], shown: "−", does: "smaller", act: () => this.graph.zoomByKey(-1) },
-      { keys: ["Shift+ArrowRight"], shown: "Shift →", does: "make the selected input larger", act: () => this.tuner.nudge(1) },
-      { keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "make it smaller", act: () => this.tuner.nudge(-1) },
-      { keys: ["r"], shown: "r", does: "back to the recorded values", act: () => this.tuner.undo() },
-      { keys: ["s"], shown: "s", does: "the source beside the graph", act: () => this.source.toggle(this.root, this.state) },
-      { keys: ["t"], shown: "t", does: "trace table", act: () => this.showTable() },
-      { keys: ["?"], shown: "?", does: "these keys", act: () => this.showHelp() },
-    ];
-  }
 }
 
 /** @type {import("@anywidget/types").Render<Traits>} */
