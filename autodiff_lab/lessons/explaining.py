@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from itertools import zip_longest
 from typing import Any
 
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.lessons.forms import ipywidgets
+from autodiff_lab.lessons.forms import Shown
 from autodiff_lab.lessons.prediction import Prediction
-from autodiff_lab.lessons.unlocked import SIZE, Shown
 
 GAP = "…"
 
@@ -30,35 +28,20 @@ class Explained(Shown):
         self._pieces, self._beside = sentence.split("{}"), beside
         if len(self._pieces) < 2:
             raise InvalidArgumentError("explain takes a sentence with gaps, each written {}.")
-        self._gaps: list[Any] = []
-        row: list[Any] = []
-        for number, (piece, gap) in enumerate(zip_longest(self._pieces, range(len(self._pieces) - 1)), start=1):
+        row: list[dict[str, str]] = []
+        for number, piece in enumerate(self._pieces):
+            if number:
+                row.append({"kind": "field", "text": "", "hint": GAP, "label": f"gap {number}"})
             if piece.strip():
-                row.append(ipywidgets.HTML(f"<span {SIZE}>{escape(piece)}</span>"))
-            if gap is not None:
-                field = ipywidgets.Text(placeholder=GAP, layout={"width": "200px"}, tooltip=f"gap {number}")
-                field.on_msg(self._on_enter)
-                self._gaps.append(field)
-                row.append(field)
-        self._button = ipywidgets.Button(description="Keep", tooltip="Keep this sentence beside the prediction")
-        self._button.on_click(lambda _: self._read())
-        self._note = ipywidgets.HTML()
-        layout = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 8px"}
-        super().__init__([ipywidgets.HBox([*row, self._button], layout=layout), self._note])
+                row.append({"kind": "text", "text": piece.strip()})
+        super().__init__(*row, button="Keep", tip="Keep this sentence beside the prediction")
+        self.observe(lambda change: self._read(change.new["values"]), "submitted")
 
-    def _on_enter(self, _: Any, content: Any, __: Any) -> None:
-        if isinstance(content, dict) and content.get("event") == "submit":
-            self._read()
-
-    def _read(self) -> None:
-        words = [field.value.strip() for field in self._gaps]
-        if all(words):
-            self.keep(*words)
+    def _read(self, values: list[str]) -> None:
+        if all(value.strip() for value in values):
+            self.keep(*values)
         else:
-            self._say("Every gap takes a few words. Half an explanation is a start.")
-
-    def _say(self, sentence: str) -> None:
-        self._note.value = f'<div role="status" {SIZE}>{escape(sentence)}</div>'
+            self.note = "Every gap takes a few words. Half an explanation is a start."
 
     def keep(self, *words: Any) -> Explained:
         """Fill the gaps; what the button does.  Calling it again replaces the sentence.
@@ -80,12 +63,12 @@ class Explained(Shown):
         I predicted 10 because that is the average.
         """
         said = [str(word).strip() for word in words]
-        if len(said) != len(self._gaps) or not all(said):
-            raise InvalidArgumentError(f"{len(self._gaps)} gaps take as many answers, none of them empty.")
-        for field, word in zip(self._gaps, said, strict=True):
-            field.value = word
+        gaps = len(self._pieces) - 1
+        if len(said) != gaps or not all(said):
+            raise InvalidArgumentError(f"{gaps} gaps take as many answers, none of them empty.")
+        self.values = said
         self.kept = "".join(piece + word for piece, word in zip_longest(self._pieces, said, fillvalue=""))
-        self._say("Kept. You can change it and press Keep again.")
+        self.note = "Kept. You can change it and press Keep again."
         if self._beside is not None:
             self._beside.keep_beside(self.kept)
         return self

@@ -13,13 +13,13 @@ from autodiff_lab.draw.plots import Axis, Plot, line, points, svg
 from autodiff_lab.draw.training import Sample, account, suspects
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.exploring.observing import observe_step
-from autodiff_lab.lessons.forms import DRAWS, ipywidgets
+from autodiff_lab.lessons.forms import DRAWS, Shown
 
 SHOWN_BELOW = 1e-30
 """Norms below this are drawn there."""
 
 
-class Health(ipywidgets.VBox):
+class Health(Shown):
     """Norms of gradients and weights by layer, dead units, and what is suspicious.  Made by `health`.
 
     Attributes
@@ -30,14 +30,14 @@ class Health(ipywidgets.VBox):
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        shown: list[Any] = [ipywidgets.HTML(self.picture())]
+        shown: list[Any] = [self.picture()]
         if DRAWS:
             from autodiff_lab.widgets.training import TrainingView
 
             view = TrainingView("Gradients of one batch")
             view.tell([sample.loss], [sample], ended=True)
             shown.append(view)
-        super().__init__(shown)
+        super().__init__(*shown)
 
     @property
     def gradients(self) -> dict[str, float]:
@@ -76,14 +76,6 @@ class Health(ipywidgets.VBox):
         words = account([self.sample.loss], self.sample)
         layers = (line(layer, heights, "backward", faint=True), marks)
         return svg(Plot(x, y, layers, (), "Norm of the gradient by layer", words), height=260.0)
-
-    def __repr__(self) -> str:
-        return self.account()
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Return the live view, and the table and the picture where no script runs."""
-        bundle = super()._repr_mimebundle_(**options)
-        return None if bundle is None else {**bundle, "text/plain": self.account(), "image/svg+xml": self.picture()}
 
 
 def health(model: Callable[[Any], Any], batch: Any, loss: Callable[[Any, Any], Any] | None = None) -> Health:

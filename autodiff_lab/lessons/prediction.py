@@ -1,25 +1,23 @@
 """Predict first, then look: a question whose answer is committed before a picture opens, and stays beside the outcome.
 
 A `Prediction` is the question with fields and a button; what it unlocks is an `Unlocked`, closed until something is
-committed. Both are ipywidgets, and text where those are not installed. No user needs to be present: a notebook run from
-top to bottom shows an open question and a closed picture, always in the same words, and ``prediction.commit(5)`` in a
-cell does what the button does.
+committed. Both are forms (`autodiff_lab.widgets.form`), and text where anywidget is not installed. No user needs to be
+present: a notebook run from top to bottom shows an open question and a closed picture, always in the same words, and
+``prediction.commit(5)`` in a cell does what the button does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import a_kind, same
 from autodiff_lab.lessons.codes import CODES
-from autodiff_lab.lessons.forms import ipywidgets
-from autodiff_lab.lessons.unlocked import AGREED, SIZE, Answer, Shown, Unlocked, compared, shown
+from autodiff_lab.lessons.forms import Shown
+from autodiff_lab.lessons.unlocked import AGREED, Answer, Unlocked, compared, shown
 from autodiff_lab.recording import Recording
-from autodiff_lab.recording.numbers import short
 from autodiff_lab.teaching import IDEAS, diagnose_answer
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ Ideas = Mapping[Any, Any] | tuple[Recording, Sequence[str]]
 """Codes by wrong answer; or a recording and codes of engines, of which one may give the answer; or these by name."""
 
 _FRACTION = re.compile(r"(-?[\d.]+)\s*/\s*([\d.]+)")
-_ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "4px 16px"}
+_COMMIT = {"button": "Commit", "tip": "Commit this prediction and unlock what follows"}
 
 
 def read_number(text: str) -> float:
@@ -84,55 +82,34 @@ class Prediction(Shown):
         self.explanation = ""
         self._waiting: list[Unlocked] = []
         self._ideas = self._read_ideas(ideas or {})
-        self._fields = self._make_fields()
-        self._button = ipywidgets.Button(description="Commit", tooltip="Commit this prediction and unlock what follows")
-        self._button.on_click(lambda _: self._read())
-        self._note = ipywidgets.HTML()
-        row = self._row = ipywidgets.HBox([*self._fields, self._button], layout=_ROW)
-        if self.choices:
-            row.layout.flex_flow = "column"
-            row.layout.align_items = "flex-start"
-        super().__init__([ipywidgets.HTML(f"<div {SIZE}><b>{escape(question)}</b></div>"), row, self._note])
+        super().__init__({"kind": "question", "text": question}, *self._parts(), **self._button())
+        self.observe(lambda change: self._read(change.new["values"]), "submitted")
         self.add_class("autodiff-lab-prediction")
 
-    def _make_fields(self) -> list[Any]:
+    def _parts(self) -> list[Any]:
+        """Return the fields below the question."""
         if self.choices:
-            return [ipywidgets.RadioButtons(options=self.choices, value=None, layout={"width": "max-content"})]
-        fields: list[Any] = []
-        for name in self.names:
-            field = ipywidgets.Text(
-                placeholder="a number",
-                description=name,
-                layout={"width": "180px"},
-                style={"description_width": "initial"},
-            )
-            field.on_msg(self._on_enter)
-            fields.append(field)
-        return fields
+            return [{"kind": "choices", "text": "", "options": list(self.choices)}]
+        return [{"kind": "field", "text": name, "hint": "a number"} for name in self.names]
 
-    def _on_enter(self, _: Any, content: Any, __: Any) -> None:
-        if isinstance(content, dict) and content.get("event") == "submit":
-            self._read()
+    def _button(self) -> dict[str, str]:
+        return _COMMIT
 
-    def _read(self) -> None:
-        """Return what the fields contain, or say what is wrong with it."""
-        if self.choices:
-            if self._fields[0].value is None:
-                self._say("Choose one. A wrong guess helps more than none.")
-                return
-            values: list[Answer] = [self._fields[0].value]
-        else:
-            try:
-                values = [read_number(field.value) for field in self._fields]
-            except ValueError:
-                self._say("Every field takes a number, like 2.5 or −1/4. A wrong guess helps more than none.")
-                return
-        self.commit(*values)
+    def _read(self, values: Sequence[str]) -> None:
+        """Commit what the fields contain, or say what is wrong with it."""
+        if self.answer is not None:
+            return
+        if self.choices and values[0] not in self.choices:
+            self.note = "Choose one. A wrong guess helps more than none."
+            return
+        try:
+            answers: list[Answer] = list(values) if self.choices else [read_number(value) for value in values]
+        except ValueError:
+            self.note = "Every field takes a number, like 2.5 or −1/4. A wrong guess helps more than none."
+            return
+        self.commit(*answers)
         if self._waiting:
             self._waiting[0].take_focus()
-
-    def _say(self, sentence: str) -> None:
-        self._note.value = f'<div role="status" {SIZE}>{escape(sentence)}</div>'
 
     def commit(self, *answers: Answer) -> Prediction:
         """Commit the prediction, and open what waits for it.
@@ -160,13 +137,9 @@ class Prediction(Shown):
             raise InvalidArgumentError(f"{answers[0]!r} is not among the choices: {', '.join(self.choices)}.")
         given = answers if self.choices else [self._number(answer) for answer in answers]
         self.answer = dict(zip(self.names, given, strict=True))
-        for field in (*self._fields, self._button):
-            field.disabled = True
-        if not self.choices:
-            for field, answer in zip(self._fields, given, strict=True):
-                field.value = short(answer, 6, minus="−")
-        self._button.description = "Committed"
-        self._say(f"{self._told()} It stays here; look below.")
+        self.values = [shown(answer) for answer in given]
+        self.disabled, self.button = True, "Committed"
+        self.note = f"{self._told()} It stays here; look below."
         for waiting in self._waiting:
             waiting.reveal()
         return self
@@ -282,7 +255,7 @@ class Prediction(Shown):
         """Show the learner's explanation below the prediction."""
         self.explanation = sentence
         if self.answer is not None:
-            self._say(f"{self._told()} You explained: {sentence}")
+            self.note = f"{self._told()} You explained: {sentence}"
 
     def account(self) -> str:
         """Return the question and, if there are any, the prediction and its explanation."""

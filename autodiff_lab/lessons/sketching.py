@@ -199,12 +199,13 @@ class SketchPrediction(Prediction):
     def __init__(self, question: str, pad: SketchPad) -> None:
         self.pad = pad
         super().__init__(question)
-        self._row.layout.flex_flow, self._row.layout.align_items = "column", "stretch"
-        self._button.layout.display = "none"
         pad.observe(lambda _: self._committed(), "revealed")
 
-    def _make_fields(self) -> list[Any]:
+    def _parts(self) -> list[Any]:
         return [self.pad]
+
+    def _button(self) -> dict[str, str]:
+        return {}
 
     def commit(self, *answers: Any) -> SketchPrediction:
         """Commit what is drawn, or draw this first, and show the derivative.
@@ -242,7 +243,7 @@ class SketchPrediction(Prediction):
             return
         at, row = map(int, self.pad.revealed[0].split("."))
         self.answer = {"": _words(self.pad.curves[at], self.pad.sketch(at, row))}
-        self._say(f"{self._told()} It stays here; look below.")
+        self.note = f"{self._told()} It stays here; look below."
         for waiting in self._waiting:
             waiting.reveal()
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from html import escape
 from io import StringIO
@@ -14,7 +15,7 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.explain.ledger import Ledger
 from autodiff_lab.explain.model import Explanation
 from autodiff_lab.lessons.attempt import same
-from autodiff_lab.lessons.forms import DRAWS, ipywidgets
+from autodiff_lab.lessons.forms import DRAWS, Shown, carrying, is_widget
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.testing import GradientCheck
@@ -26,27 +27,6 @@ Answer = float | str
 
 LOCKED = "Closed until you commit a prediction above."
 AGREED = "as predicted"
-SIZE = 'style="font-size: 14px; line-height: 1.5; max-width: 46em"'
-
-
-class Shown(ipywidgets.VBox):
-    """A column of widgets whose text form is a sentence, the same in every run."""
-
-    def account(self) -> str:
-        """Return what is shown, as text."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return self.account()
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Return the live widgets, and the sentence where no script runs."""
-        bundle = super()._repr_mimebundle_(**options)
-        return None if bundle is None else {**bundle, "text/plain": self.account()}
-
-    def _mime_(self) -> tuple[str, str]:
-        """Return the sentence for marimo, which does not show ipywidgets."""
-        return "text/html", f'<div {SIZE}><div style="white-space: pre-line">{escape(self.account())}</div></div>'
 
 
 class Unlocked(Shown):
@@ -60,14 +40,11 @@ class Unlocked(Shown):
         self.view: Any = view
         self.outcomes: dict[str, Answer] = {}
         self._call = call
+        self._made: Any = None
         self._outcome: Any = outcome
         if outcome is not None and not callable(outcome):
             self.outcomes = prediction.outcomes_of(outcome)
-        style = (
-            'style="border: 1px dashed var(--jp-border-color1, #59636e); border-radius: 6px; padding: 16px;'
-            'color: var(--jp-ui-font-color2, #59636e); font-size: 14px; text-align: center"'
-        )
-        super().__init__([ipywidgets.HTML(f'<div role="status" {style}>{LOCKED}</div>')])
+        super().__init__(f'<div role="status" class="locked">{LOCKED}</div>')
 
     @property
     def is_open(self) -> bool:
@@ -76,17 +53,22 @@ class Unlocked(Shown):
 
     def reveal(self) -> None:
         """Show the comparison and the view."""
+        with carrying():
+            self.fill(*self._opened())
+
+    def _opened(self) -> Iterator[Any]:
         outcome: Any = self._outcome
         if callable(outcome):
             self._outcome = None
             self.outcomes = self.prediction.outcomes_of(outcome())
         if self._call:
             self._run()
-        children: list[Any] = [ipywidgets.HTML(self._table())] if self.outcomes else []
+        if self.outcomes:
+            yield self._table()
         if self.printed:
-            children.append(ipywidgets.HTML(_text(self.printed)))
-        view = _widget(self.view)
-        self.children = [*children, view] if view is not None else children
+            yield _text(self.printed)
+        if self.view is not None:
+            yield _part(self.view) if self._made is None else self._made
 
     def _run(self) -> None:
         """Call the view, and keep what it prints; a value that is not a picture is shown as text."""
@@ -100,8 +82,7 @@ class Unlocked(Shown):
             value = _figure(value)
         if value is not None:
             try:
-                _widget(value)
-                self.view = value
+                self._made, self.view = _part(value), value
             except InvalidArgumentError:
                 text = f"{text}\n{value!r}".strip()
         self.printed = text
@@ -116,9 +97,11 @@ class Unlocked(Shown):
             if isinstance(child, LabWidget):
                 child.wants_focus = True
 
-    def _mime_(self) -> tuple[str, str]:
-        kind, text = super()._mime_()
-        return kind, text + (_picture(self.view) if self.is_open and self.view is not None else "")
+    def picture(self) -> str | None:
+        """Return the picture of what was opened, for places where no script runs."""
+        from autodiff_lab.widgets.base import LabWidget
+
+        return next((child.picture() for child in self.children if isinstance(child, LabWidget)), None)
 
     def comparison(self) -> list[tuple[str, str, str, str]]:
         """Return a row for each quantity: its name, what was predicted, what came out, and both compared."""
@@ -130,15 +113,14 @@ class Unlocked(Shown):
 
     def _table(self) -> str:
         rows = self.comparison()
-        head = "".join(f'<th scope="col" style="{_CELL}">{w}</th>' for w in ("", "you predicted", "it is", ""))
+        head = "".join(f'<th scope="col">{word}</th>' for word in ("", "you predicted", "it is", ""))
         body = "".join(
-            f'<tr><th scope="row" style="{_CELL}">{escape(row[0])}</th>'
-            + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row[1:])
+            f'<tr><th scope="row">{escape(row[0])}</th>'
+            + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
             + "</tr>"
             for row in rows
         )
-        table = f'<table style="border-collapse: collapse; font-size: 14px"><tr>{head}</tr>{body}</table>'
-        return f'<div role="status">{table}</div>'
+        return f'<div role="status"><table><tr>{head}</tr>{body}</table></div>'
 
     def account(self) -> str:
         """Return that it is closed, or the comparison."""
@@ -148,9 +130,6 @@ class Unlocked(Shown):
                  self.comparison()]  # fmt: skip
         words = "" if DRAWS or self.view is None else in_words(self.view)
         return "\n".join([*lines, *self.printed.splitlines(), *words.splitlines()]) or "Open."
-
-
-_CELL = "text-align: left; padding: 2px 16px 2px 0; font-variant-numeric: tabular-nums"
 
 
 def shown(value: Answer) -> str:
@@ -175,26 +154,29 @@ def compared(answer: Answer, outcome: Answer) -> str:
     return f"{short(abs(answer - outcome), 4)} {'too much' if answer > outcome else 'too little'}"
 
 
-def _widget(view: Any) -> Any:
-    """Return a view as a widget: recordings and compiled functions become explorers, explanations become text."""
-    if view is None or isinstance(view, ipywidgets.Widget):
+def _part(view: Any) -> Any:
+    """Return a view as a widget or as markup: recordings and compiled functions become explorers."""
+    if is_widget(view):
         return view
     if isinstance(view, Picture):
-        return ipywidgets.HTML(view.svg)
+        return view.svg
     from autodiff_lab.compile import Function
     from autodiff_lab.recording import Recording
 
-    if not DRAWS and isinstance(view, (Recording, Function, Explanation, Ledger, GradientCheck)):
-        return ipywidgets.HTML(_text(in_words(view)))
-    from autodiff_lab.exploring.program import explorer
-    from autodiff_lab.widgets.explorer import Explorer
-
+    if isinstance(view, (Explanation, Ledger)) or (
+        not DRAWS and isinstance(view, (Recording, Function, GradientCheck))
+    ):
+        return _text(in_words(view))
+    if isinstance(view, GradientCheck):
+        return view._repr_mimebundle_()["text/html"]
     if isinstance(view, Recording):
+        from autodiff_lab.widgets.explorer import Explorer
+
         return Explorer(view)
     if isinstance(view, Function):
+        from autodiff_lab.exploring.program import explorer
+
         return explorer(view)
-    if isinstance(view, (Explanation, Ledger, GradientCheck)):
-        return ipywidgets.HTML(_picture(view))
     raise InvalidArgumentError(
         "unlock shows a recording, its explanation or ledger, the check of a gradient, a compiled function, a picture "
         f"or a widget, but this is a {type(view).__name__}."
@@ -223,19 +205,3 @@ def _figure(figure: Any) -> Picture:
 def _text(words: str) -> str:
     style = "line-height: 1.4; white-space: pre-wrap; word-break: normal"
     return f'<pre style="{style}">{escape(words)}</pre>'
-
-
-def _picture(view: Any) -> str:
-    """Return a view as SVG or as its text; an empty string if it has no static form."""
-    if isinstance(view, (Explanation, Ledger)):
-        return _text(str(view))
-    if isinstance(view, Picture):
-        return view.svg
-    if not DRAWS:
-        return _text(in_words(view))
-    if isinstance(view, GradientCheck):
-        return view._repr_mimebundle_()["text/html"]
-    from autodiff_lab.widgets.base import LabWidget
-
-    widget = _widget(view)
-    return (widget.picture() or "") if isinstance(widget, LabWidget) else ""

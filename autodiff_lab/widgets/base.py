@@ -49,6 +49,10 @@ class LabWidget(anywidget.AnyWidget):
         Model that holds its script and style, or ``""`` if it carries them itself.
     pictured : bool
         Whether its picture follows it as an output of its own.
+    script, style : str
+        Its own script and style sheet.
+    carrier : Form or None
+        The form that contains it, where the host knows no models.
     """
 
     wants_focus = traitlets.Bool(False).tag(sync=True)
@@ -57,6 +61,8 @@ class LabWidget(anywidget.AnyWidget):
 
     def __init__(self, **traits: Any) -> None:
         script, style = getattr(self, "_esm", None), getattr(self, "_css", "")
+        self.script, self.style = script, style
+        self.carrier: Any = None
         if notebook() is not None and isinstance(script, str) and isinstance(style, str):  # a file may be edited still
             traits["library"] = library_of(script, style).model_id
             self._esm, self._css = LOADER, ""
@@ -99,6 +105,12 @@ class LabWidget(anywidget.AnyWidget):
         if picture is not None:
             data[SVG] = picture
         return data, metadata
+
+    def send(self, content: Any, buffers: Any = None) -> None:
+        """Send a message to the script, also where a form carries the widget."""
+        if self.carrier is not None:
+            self.carrier.pass_on(self, content, buffers)
+        super().send(content, buffers)
 
     def _ipython_display_(self) -> None:
         """Show the live widget and its picture as two outputs of a cell; see `autodiff_lab.widgets.outputs`."""

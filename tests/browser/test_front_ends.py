@@ -67,7 +67,7 @@ def recorded():
 def asked():
     from autodiff_lab import lessons
 
-    guess = lessons.predict("How fast does it grow?").commit(9)
+    guess = lessons.predict("How many times h does f grow if x grows by h?")
     guess
     return (guess,)
 
@@ -90,7 +90,7 @@ def _({name}):
 PREDICTION = """from autodiff_lab import lessons
 
 guess = lessons.predict("f = x·x at x = 3. How many times h does f grow if x grows by h?")
-display(guess, guess.unlock(outcome=6))"""
+display(guess, guess.unlock(recording, outcome=6))"""
 RUN_ALL = "() => void window.jupyterapp.commands.execute('notebook:run-all-cells')"
 
 
@@ -172,11 +172,23 @@ def _all_draw(page: Page) -> None:
 
 
 def _predict(page: Page) -> None:
-    """A prediction typed into its field and committed with the keyboard opens what waits for it."""
-    field = page.get_by_placeholder("a number")
+    """A prediction typed into its field and committed by Enter opens what waits for it, which the keyboard steps."""
+    shown = page.locator(".explorer").count()
+    field = page.get_by_label("How many times h does f grow").first
+    field.fill("nine")
+    field.press("Enter")
+    page.get_by_text("Every field takes a number").wait_for()
     field.fill("9")
     field.press("Enter")
     page.get_by_text("3 too much").wait_for()
+    page.get_by_text("You predicted 9.").wait_for()
+    assert field.is_disabled()
+    opened = page.locator(".lab-form .explorer")
+    opened.wait_for()
+    assert page.locator(".explorer").count() == shown + 1
+    take_focus(opened)
+    page.keyboard.press("End")
+    assert read_step(opened)["step"] == 2
 
 
 @pytest.fixture
@@ -265,9 +277,7 @@ def test_marimo(view: View, tmp_path: Path) -> None:
     with started(tmp_path, "marimo", "run", *options, "program.py", ready="/health") as url:
         view.page.goto(url)
         _all_draw(view.page)
-        view.page.get_by_text("You predicted 9.").wait_for()
-        view.page.get_by_text("predicted 9, it is 6: 3 too much").wait_for()
-        view.page.locator("svg.lab-picture", has_text="everywhere").last.wait_for()
+        _predict(view.page)
         view.page.goto("about:blank")
 
 

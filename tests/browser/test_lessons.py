@@ -354,7 +354,7 @@ def test_a_lesson_runs_and_opens_with_a_prediction(
     view = play(open_notebook, path)
     cells = view.page.locator(".jp-Notebook .jp-Cell")
     view.page.locator(PREDICTION).first.wait_for()
-    view.page.locator(".jp-OutputArea .jupyter-widgets").nth(1).wait_for(state="attached")
+    view.page.locator(".jp-OutputArea .autodiff-lab").nth(1).wait_for(state="attached")
     view.page.get_by_text(LOCKED).first.wait_for(state="attached")
     assert not view.page.get_by_text("Error displaying widget").count()
     assert not view.page.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts()

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
-from tests.browser.conftest import OpenPage, Screenshot
+from tests.browser.conftest import OpenNotebook, OpenPage, Screenshot
 from tests.browser.pages import explorer, save, take_focus
 
 
@@ -90,3 +90,52 @@ def test_the_source_in_both_themes(open_page: OpenPage, tmp_path: Path, screensh
         view.page.keyboard.press("s")
         screenshot(view, f"explorer-source-{width}", dark=dark, width=width)
         assert root.locator(".source .now").is_visible()
+
+
+CELLS = [
+    "import autodiff_lab as lab\n\nx = lab.Variable(0.5, name='x')",
+    (
+        "with lab.record() as recording:\n    with lab.GradientTape() as tape:\n        h = lab.tanh(x)\n"
+        "        y = lab.sin(h)\n    tape.gradient(y, x)"
+    ),
+    "recording",
+]
+
+
+CURSOR = """() => {
+    const node = getSelection().focusNode;
+    return (node instanceof Element ? node : node?.parentElement)?.closest(".cm-line")?.textContent ?? "";
+}"""
+
+
+def test_in_a_notebook_a_node_leads_to_its_line(open_notebook: OpenNotebook) -> None:
+    view = open_notebook(CELLS)
+    page, root = view.page, explorer(view.page)
+
+    def at(line: str) -> None:
+        page.wait_for_function(f"line => ({CURSOR})() === line", arg=line, timeout=5000)
+
+    take_focus(root)
+    for key in ("Home", "ArrowRight", "l"):
+        page.keyboard.press(key)
+    at("        h = lab.tanh(x)")
+    assert root.locator(".live").inner_text() == "Went to cell 2, line 3."
+    take_focus(root)
+    page.keyboard.press("ArrowRight")
+    place = root.locator(".card button.place")
+    assert place.inner_text() == "cell 2, line 4"
+    place.click()
+    at("        y = lab.sin(h)")
+    page.keyboard.type("#")  # the cursor is there
+    page.locator(".jp-Notebook .cm-line", has_text="#        y = lab.sin(h)").wait_for()
+    take_focus(root)
+    page.keyboard.press("l")
+    assert "has changed since" in root.locator(".live").inner_text()
+
+
+def test_a_page_without_cells_offers_no_way_to_them(root: Locator) -> None:
+    root.page.keyboard.press("?")
+    keys = texts(root, ".help kbd")
+    assert "s" in keys
+    assert "l" not in keys
+    assert root.locator(".card .place").evaluate("place => place.tagName") == "SPAN"

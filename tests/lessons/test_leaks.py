@@ -20,6 +20,7 @@ import nbformat
 import pytest
 
 from autodiff_lab.lessons import Prediction
+from autodiff_lab.widgets.form import Form
 from tests.amputation import marked
 from tests.lessons.play import LESSONS, NOTEBOOKS, cells, run, sources
 from tests.lessons.renew import PLAYED, QUESTION, shipped
@@ -41,6 +42,8 @@ def texts(value: Any) -> str:
     """Return all that a notebook would show of a value, as text."""
     children = "".join(map(texts, getattr(value, "children", ())))
     own = value.value if isinstance(getattr(value, "value", None), str) else ""
+    if isinstance(value, Form):
+        own = f"{value.note}\n" + "\n".join(part.get("text", "") for part in value.parts)
     picture = getattr(value, "svg", "")
     return f"{value!r}\n{own}\n{children}\n{picture if isinstance(picture, str) else ''}"
 

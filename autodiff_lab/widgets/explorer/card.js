@@ -4,6 +4,7 @@ import { backwardArithmetic, forwardArithmetic } from "./arithmetic.js";
 import { element, formula } from "./dom.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { makeGrids } from "./grids.js";
+import { hasCells } from "./jump.js";
 import { usersOf } from "./trace.js";
 import { PENDING, arrivals, bracketed, counter, filled, namesOf, sumText } from "./words.js";
 
@@ -72,7 +73,9 @@ function beginning(scene) {
 function title(scene, application) {
   const { op, place } = application;
   const symbol = op.symbol && op.symbol !== op.name ? op.symbol : "";
-  const where = element("span", { class: "place" }, place?.where ?? "");
+  const where = place?.where.startsWith("cell ") && hasCells()
+    ? element("button", { type: "button", class: "place goes", title: "Go to this line (l)" }, place.where)
+    : element("span", { class: "place" }, place?.where ?? "");
   const made = [element("h3", {}, element("span", { class: "op" }, op.name), symbol && element("span", { class: "symbol" }, symbol), where)];
   const parts = [];
   if (application.of) parts.push(element("p", { class: "detail" }, capitalised(application.of)));

@@ -1,5 +1,7 @@
 // Every key of the explorer, in the order in which the help lists them.
 
+import { hasCells } from "./jump.js";
+
 /** @import { ExplorerView } from "./widget.js" */
 /** @import { Key } from "./keys.js" */
 
@@ -33,6 +35,7 @@ export function keysOf(view) {
     { keys: ["Shift+ArrowRight"], shown: "Shift →", does: "make the selected input larger", act: () => view.tuner.nudge(1) },
     { keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "make it smaller", act: () => view.tuner.nudge(-1) },
     { keys: ["r"], shown: "r", does: "back to the recorded values", act: () => view.tuner.undo() },
+    ...(hasCells() ? [{ keys: ["l"], shown: "l", does: "go to the line of the step in the notebook", act: () => view.jump() }] : []),
     { keys: ["s"], shown: "s", does: "the source beside the graph", act: () => view.source.toggle(view.root, view.state) },
     { keys: ["t"], shown: "t", does: "trace table", act: () => view.showTable() },
     { keys: ["?"], shown: "?", does: "these keys", act: () => view.showHelp() },

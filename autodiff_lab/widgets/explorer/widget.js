@@ -15,6 +15,7 @@ import { fold, stepOf } from "./fold.js";
 import { Folds } from "./folds.js";
 import { GraphPanel } from "./graph.js";
 import { makeHeader, makePath, makeRemarks } from "./header.js";
+import { jump } from "./jump.js";
 import { listenToKeys, makeHelp } from "./keys.js";
 import { Passes } from "./passes.js";
 import { decode, isInside, stepsIn, turnOf, unpack } from "./scene.js";
@@ -91,6 +92,7 @@ export class ExplorerView {
     listenToKeys(this.root, this.keys, signal);
     this.card.addEventListener("click", (event) => {
       const link = event.target instanceof Element ? event.target.closest("[data-application]") : null;
+      if (event.target instanceof Element && event.target.closest("button.place")) setTimeout(() => this.jump()); // after the notebook took the click
       if (!link) return;
       this.goTo(Number(link.getAttribute("data-application")));
       this.graph.element.focus({ preventScroll: true });
@@ -305,6 +307,11 @@ export class ExplorerView {
     return this.state ? this.graph.currentBox(this.state)?.at ?? -1 : -1;
   }
 
+  /** To the line of the step, in the notebook around. */
+  jump() {
+    this.say(jump(this.root, this.scene.applications.get(this.state?.now?.application ?? -1)?.place));
+  }
+
   /** @param {number} by */
   walk(by) {
     const count = this.graph.boxes.length;
@@ -375,7 +382,6 @@ export class ExplorerView {
   showHelp() {
     this.help.hidden = !this.help.hidden;
   }
-
 }
 
 /** @type {import("@anywidget/types").Render<Traits>} */
