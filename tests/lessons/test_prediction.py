@@ -29,6 +29,13 @@ def texts(form: Form) -> str:
     return json.dumps(state, ensure_ascii=False, default=str)
 
 
+def bundle(form: Form) -> dict[str, str]:
+    """Return what an output of a cell holds of a form."""
+    made = form._repr_mimebundle_()
+    assert made is not None
+    return made[0]
+
+
 def press(form: Form, *values: str) -> None:
     """Do what the button and Enter do, with the fields filled."""
     form.set_state({"submitted": {"values": list(values), "press": form.submitted.get("press", 0) + 1}})
@@ -132,7 +139,7 @@ def test_the_text_form_is_the_same_in_every_run() -> None:
     def words() -> list[str]:
         guess = lessons.predict("How much?", ["x"])
         closed = guess.unlock(recorded(), outcome={"x": 6})
-        return [str(widget._repr_mimebundle_()[0]["text/plain"]) for widget in (guess, closed)]
+        return [bundle(widget)["text/plain"] for widget in (guess, closed)]
 
     assert words() == words() == ["How much? (x)\nNothing predicted yet.", LOCKED]
 
@@ -167,7 +174,7 @@ def test_what_is_open_has_the_picture_of_its_widget() -> None:
     opened = guess.unlock(recorded())
     assert opened.picture() is None
     guess.commit(9)
-    assert "<svg" in opened._repr_mimebundle_()[0]["image/svg+xml"]
+    assert "<svg" in bundle(opened)["image/svg+xml"]
     picture = guess.unlock(lessons.Picture("a line", "<svg id='line'/>"))
     assert "<svg id='line'/>" in texts(picture)
 

@@ -7,7 +7,7 @@ carries script, style and state of each, and passes on what both sides say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ Part = dict[str, Any]
 
 
 @contextmanager
-def carrying() -> Iterator[None]:
+def carrying() -> Generator[None]:
     """Make widgets that a form will carry: where the host knows no models, they get none of their own.
 
     marimo makes models while a cell runs, and not while it answers a button.
@@ -136,7 +136,7 @@ class Form(LabWidget):
 
     def _hear(self, _: object, content: Any, buffers: Any) -> None:
         """Pass on what the script of a carried widget says to the widget."""
-        child = self._places.get(content.get("place")) if isinstance(content, dict) else None
+        child = self._places.get(content.get("place", -1)) if isinstance(content, dict) else None
         if not isinstance(child, LabWidget):
             return
         if "changes" in content:
