@@ -206,3 +206,40 @@ test("None is said apart from nan", () => {
   assert.equal(valueWord(words, 0, at(-0.5, NaN)), "None");
   assert.equal(valueWord(words, 0, at(5, NaN)), "nan");
 });
+
+test("steps of Newton's method reach a zero, and each is where the tangent meets 0", () => {
+  const state = cubic();
+  state.place("point", 1.6);
+  for (let count = 1; count <= 40; count += 1) {
+    const { x, values: [value, slope] } = state.point;
+    keyAction(state, { key: "n", shiftKey: false }, "point")?.();
+    assert.ok(Math.abs(state.point.x - (x - value / slope)) < 1e-12);
+    assert.match(state.walk.told, new RegExp(`^Newton's method, step ${count}: to x = `));
+  }
+  assert.ok(Math.abs(state.point.x) < 1e-6);
+  assert.equal(state.walk.from.length, 40);
+  state.stepBy("point", 1);
+  assert.deepEqual([state.walk.from.length, state.walk.told], [0, ""]);
+});
+
+test("steps of gradient descent go downhill by rate times slope; the other method begins anew", () => {
+  const state = cubic();
+  state.rate = 0.05;
+  state.stepOn("descent");
+  assert.ok(Math.abs(state.point.x - 0.85) < 1e-12);
+  assert.match(state.walk.told, /0.05 times the slope downhill/);
+  state.stepOn("newton");
+  assert.equal(state.walk.from.length, 1);
+});
+
+test("a step without a slope, or out of the picture, is said and not taken", () => {
+  const state = cubic();
+  state.place("point", 0);
+  state.stepOn("newton"); // 0/0
+  assert.equal(state.walk.told, "Newton's method has no step here: the tangent meets 0 nowhere.");
+  state.place("point", 2);
+  state.rate = 10;
+  state.stepOn("descent");
+  assert.equal(state.walk.told, "Gradient descent would go to x = −118, which is not in the picture.");
+  assert.equal(state.point.x, 2);
+});

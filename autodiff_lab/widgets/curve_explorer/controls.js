@@ -20,6 +20,8 @@ const KEYS = [
   ["F", "fit heights"],
   ["L", "heights on a logarithmic axis"],
   ["T", "trace the slope instead of showing it"],
+  ["N", "a step of Newton's method, to where the tangent meets 0"],
+  ["G", "a step of gradient descent: rate × slope, downhill"],
   ["Esc", "back to the notebook"],
 ];
 const TABLE_ROWS = 21;
@@ -132,6 +134,12 @@ export function makeFoot(root, state, hands) {
   const shrink = button(buttons, "−", "Zoom out (−)", () => state.zoom(0.5), hands);
   button(buttons, "+", "Zoom in around the point (+)", () => state.zoom(2), hands);
   const all = button(buttons, "whole", "Whole curve (0)", () => state.reset(), hands);
+  const walk = make(foot, "span", "buttons");
+  button(walk, "Newton step", "To where the tangent meets 0 (N)", () => state.stepOn("newton"), hands);
+  button(walk, "descent step", "Downhill by rate times slope (G)", () => state.stepOn("descent"), hands);
+  const rate = make(make(walk, "label", "", "rate"), "input", "rate");
+  Object.assign(rate, { type: "number", min: "0", step: "any", value: String(state.rate) });
+  rate.addEventListener("input", () => (state.rate = Number(rate.value) || 0), { signal: hands.stop });
   const status = make(foot, "span", "status");
   for (const note of state.facts.notes) make(root, "p", "note", note);
   const table = makeTable(root, state, hands);
@@ -140,6 +148,7 @@ export function makeFoot(root, state, hands) {
     const step = state.grain;
     const words = state.facts;
     const about = [pointSentence(words, state.point, step, state.markHere)];
+    if (state.walk.told) about.unshift(state.walk.told);
     if (state.secant) about.push(secantSentence(words, state.point, state.other, step));
     sentence.textContent = about.join(" ");
     const magnified = magnification(state.view, state.facts);
@@ -213,6 +222,8 @@ export function keyAction(state, { key, shiftKey }, handle) {
     d: () => (state.order = (state.order + 1) % state.facts.names.length),
     l: () => (state.log = !state.log),
     t: () => state.setTraced(!state.traced),
+    n: () => state.stepOn("newton"),
+    g: () => state.stepOn("descent"),
     f: () => (state.fit = !state.fit),
   };
   return actions[key.length === 1 ? key.toLowerCase() : key] ?? null;

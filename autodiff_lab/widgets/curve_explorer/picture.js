@@ -19,7 +19,7 @@ import { averageRate, pointSentence, valueWord } from "./sentences.js";
  * @typedef {{
  *   words: import("./sentences.js").Words, samples: import("./samples.js").Samples, marks: Mark[],
  *   view: { lo: number, hi: number }, ranges: Range[], order: number, point: Reading, other: Reading, secant: boolean,
- *   grain: number, domain: { lo: number, hi: number }, markHere: Mark | undefined, log: boolean, trace: Reading[] | null,
+ *   grain: number, domain: { lo: number, hi: number }, markHere: Mark | undefined, log: boolean, trace: Reading[] | null, walk: import("./state.js").Walk,
  * }} Scene
  *
  * @typedef {Panel & { toX: (x: number) => number, toY: (y: number) => number, range: Range, namesInside: boolean }} Plot
@@ -173,6 +173,7 @@ export function drawPoint(layer, scene, plots, handles) {
   for (const [k, plot] of plots.entries()) if (scene.trace && k > 0) drawTrace(inside[k], plot, scene.trace);
   if (lower) drawHeight(inside[1], lower, scene.point);
   if (scene.secant) drawSecant(inside, plots, scene);
+  drawWalk(inside[0], upper, scene);
   // Dots and numbers may reach over the edge of a panel, lines may not.
   const over = plots.map(plot => add(layer, "g", { transform: `translate(${plot.left} ${plot.top})` }));
   plots.slice(1).forEach((plot, i) => drawValue(over[i + 1], plot, scene));
@@ -219,6 +220,15 @@ function drawTrace(parent, plot, trace) {
     if (!Number.isFinite(values[plot.row])) continue;
     add(parent, "circle", { class: `traced dot order${plot.row}`, cx: plot.toX(x), cy: plot.toY(values[plot.row]), r: 2.5 });
   }
+}
+
+/** The steps taken: along each tangent to 0 and up to the curve, or straight to the next point. @param {Element} parent @param {Plot} plot @param {Scene} scene */
+function drawWalk(parent, plot, { walk, point, log }) {
+  const spots = [...walk.from, point].map(({ x, values }) => [plot.toX(x), plot.toY(values[0])]);
+  const zero = plot.toY(0);
+  const legs = spots.slice(1).map(([x, y]) => (walk.kind === "newton" && !log ? `L${x},${zero}L${x},${y}` : `L${x},${y}`));
+  if (legs.length) add(parent, "path", { class: "walked", d: `M${spots[0]}${legs.join("")}` });
+  for (const [cx, cy] of spots.slice(0, -1)) add(parent, "circle", { class: "walked", cx, cy, r: 3 });
 }
 
 /** @param {Element} layer @param {Scene} scene @param {Plot[]} plots */
@@ -291,6 +301,8 @@ function linesNear(plot, scene, x) {
     const y = plot.toY(point.values[0]);
     const far = Math.min(reach, 400 / Math.max(Math.abs(rise), 1e-9));
     lines.push([[x - far, y - rise * far], [x + far, y + rise * far]]);
+    const [ox, oy] = [plot.toX(scene.other.x), plot.toY(scene.other.values[0])];
+    if (scene.secant && Number.isFinite(oy)) lines.push([[2 * x - ox, 2 * y - oy], [ox, oy]]);
   }
   return lines;
 }

@@ -54,6 +54,22 @@ export function pointSentence(words, point, step, mark) {
 }
 
 /**
+ * Where a step led, or why none was taken.
+ * @param {"newton" | "descent"} kind
+ * @param {number} count
+ * @param {number} x
+ * @param {boolean} inside the interval that is shown
+ * @param {number} rate
+ */
+export function walkSentence(kind, count, x, inside, rate) {
+  const name = kind === "newton" ? "Newton's method" : "Gradient descent";
+  if (!Number.isFinite(x)) return `${name} has no step here: ${kind === "newton" ? "the tangent meets 0 nowhere" : "there is no slope"}.`;
+  if (!inside) return `${name} would go to x = ${short(x)}, which is not in the picture.`;
+  const how = kind === "newton" ? "the tangent meets 0 there" : `${short(rate)} times the slope downhill`;
+  return `${name}, step ${count}: to x = ${short(x, 8)}, ${how}.`;
+}
+
+/**
  * One sentence about the secant.
  * @param {Words} words
  * @param {Reading} point

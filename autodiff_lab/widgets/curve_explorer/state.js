@@ -1,6 +1,7 @@
 // The state of one view of the explorer, and how it answers: moving points, zooming, finer samples.  No DOM here.
 
 import { after, decode, finerGrid, interpolate, nearest, reading, within } from "./samples.js";
+import { walkSentence } from "./sentences.js";
 import { follow, heights, logHeights, magnification, microscope, whole, zoom, pan } from "../plotting/view.js";
 
 /** @typedef {import("./samples.js").Samples} Samples */
@@ -15,6 +16,8 @@ import { follow, heights, logHeights, magnification, microscope, whole, zoom, pa
  *
  * @typedef {{ id: number, lo: number, hi: number, n: number }} Request
  */
+
+/** Steps of a method, from the points it left, and a sentence about the last one. @typedef {{ kind: "newton" | "descent", from: Reading[], told: string }} Walk */
 
 export class State {
   /**
@@ -32,6 +35,9 @@ export class State {
     this.traced = false;
     /** @type {Reading[]} */
     this.trace = [];
+    /** @type {Walk} */
+    this.walk = { kind: "newton", from: [], told: "" };
+    this.rate = 0.1;
     this.home = { lo: facts.lo, hi: facts.hi };
     /** @type {{ lo: number, hi: number } | null} an interval that Python is to sample again */
     this.wanted = null;
@@ -57,6 +63,7 @@ export class State {
     this.request = null;
     this.problem = "";
     this.trace = [];
+    this.rest();
     [this.point, this.other] = [this.read(point), this.read(other)];
   }
 
@@ -114,8 +121,34 @@ export class State {
    * @param {number} x
    */
   place(name, x) {
+    this.rest();
     this[name] = this.read(x);
     this.leaveTrace(name);
+  }
+
+  /** Forget the steps taken: the point goes elsewhere. */
+  rest() {
+    this.walk = { ...this.walk, from: [], told: "" };
+  }
+
+  /**
+   * A step of Newton's method, to where the tangent meets 0, or of gradient descent. Between samples the values there
+   * are interpolated, since the next step needs this very x.
+   * @param {Walk["kind"]} kind
+   */
+  stepOn(kind) {
+    const { point, facts } = this;
+    const [value, slope] = point.values;
+    const x = point.x - (kind === "newton" ? value / slope : this.rate * slope);
+    const inside = x >= facts.lo && x <= facts.hi;
+    const from = this.walk.kind === kind ? this.walk.from : [];
+    this.walk = { kind, told: walkSentence(kind, from.length + 1, x, inside, this.rate), from: inside ? [...from, point] : from };
+    if (!inside) return;
+    const near = this.read(x);
+    const there = interpolate(this.samples, { lo: x, hi: x + this.step, n: 2 }, facts.marks);
+    this.point = near.x === x ? near : reading(there, 0);
+    this.leaveTrace("point");
+    this.lookAt(follow(this.view, x, facts));
   }
 
   /** Remember where the point has been. @param {"point" | "other"} name */
@@ -136,6 +169,7 @@ export class State {
    * @param {number} by
    */
   stepBy(name, by) {
+    this.rest();
     const { x } = this.samples;
     const here = this[name].x;
     let index = nearest(x, here);
@@ -148,6 +182,7 @@ export class State {
 
   /** @param {"point" | "other"} name @param {0 | 1} side */
   toEnd(name, side) {
+    this.rest();
     this[name] = reading(this.base, side ? this.base.x.length - 1 : 0);
     this.lookAt(follow(this.view, this[name].x, this.facts));
   }

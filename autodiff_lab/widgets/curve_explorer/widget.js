@@ -142,7 +142,7 @@ class Explorer {
     const scene = {
       ...{ words: state.facts, samples: state.samples, marks: state.facts.marks, view: state.view, domain: state.facts },
       ...{ ranges: state.ranges, order: state.order, point: state.point, other: state.other, secant: state.secant },
-      ...{ grain: state.grain, markHere: state.markHere, log: state.log, trace: state.traced ? state.trace : null },
+      ...{ grain: state.grain, markHere: state.markHere, log: state.log, trace: state.traced ? state.trace : null, walk: state.walk },
     };
     // Only the point moved: the curves stay as they are.
     const { view, order, fit, log, traced, samples, ranges } = state;
