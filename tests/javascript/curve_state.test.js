@@ -222,7 +222,7 @@ test("steps of Newton's method reach a zero, and each is where the tangent meets
   assert.deepEqual([state.walk.from.length, state.walk.told], [0, ""]);
 });
 
-test("steps of gradient descent go downhill by rate times slope; the other method begins anew", () => {
+test("steps of gradient descent go downhill by rate times slope; another method starts at the point", () => {
   const state = cubic();
   state.rate = 0.05;
   state.stepOn("descent");
