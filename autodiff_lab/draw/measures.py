@@ -1,10 +1,10 @@
-"""Measures: a number for each value by which the explorer colours its nodes: norms, bytes, or one of the user's own."""
+"""Measures: a number for each value by which the explorer colours its nodes: norms, bytes, times, or the user's own."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -15,8 +15,18 @@ from autodiff_lab.recording.model import TensorRecord
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
-Color: TypeAlias = "Mapping[Any, float] | Callable[[TensorRecord], float | None]"
-"""A number for each value: by tensor, variable or name, or what a function returns for its record."""
+
+@runtime_checkable
+class Measured(Protocol):
+    """Several measures at once, as `lab.costs` has them: forward and backward times."""
+
+    def by_tensor(self, recording: Recording) -> Mapping[str, Mapping[int, float]]:
+        """Return the numbers of each measure, by the id of the tensor."""
+        ...
+
+
+Color: TypeAlias = "Mapping[Any, float] | Callable[[TensorRecord], float | None] | Measured"
+"""A number for each value: by tensor, variable or name, what a function returns for its record, or costs."""
 _WIDTHS = {"bool": 1, "bfloat16": 2}
 
 
@@ -33,8 +43,8 @@ def measures(
         Ids of the tensors to be measured.
     totals : mapping
         The final gradient of each tensor that has one, by id.
-    color : mapping or callable, optional
-        A measure of the user's own.
+    color : mapping, callable or Costs, optional
+        A measure of the user's own, or the times of `lab.costs`.
 
     Returns
     -------
@@ -66,7 +76,10 @@ def measures(
         "gradient norm": {key: number for key, number in slopes.items() if number is not None},
         "bytes": {key: size for key, record in records.items() if (size := _bytes(record.snapshot)) is not None},
     }
-    if color is not None:
+    if isinstance(color, Measured):
+        for what, numbers in color.by_tensor(recording).items():
+            found[what] = {key: number for key, number in numbers.items() if key in records}
+    elif color is not None:
         name = clipped(str(getattr(color, "__name__", "color")).replace("<lambda>", "color"))
         found[f"{name} (own)" if name in found else name] = _own(recording, records, color)
     return found

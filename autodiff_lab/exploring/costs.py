@@ -119,6 +119,44 @@ class Costs:
         ]
         return Costs(tuple(sorted(sums, key=_price, reverse=True)))
 
+    def by_tensor(self, recording: Recording) -> dict[str, dict[int, float]]:
+        """Return the times of the ops by the tensors that they made, as ``recording.explore(color=costs)`` shows them.
+
+        Parameters
+        ----------
+        recording : Recording
+            The one that was measured.
+
+        Returns
+        -------
+        dict
+            ``"forward time"`` and ``"backward time"``, each by the id of the first result of an op, in seconds.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If these are the costs of another recording, or a table of sums.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> with lab.record() as recording:
+        ...     y = lab.exp(lab.constant(1.0))
+        >>> list(lab.costs(recording).by_tensor(recording))
+        ['forward time', 'backward time']
+        """
+        ran = recording.so_far().applications
+        times: dict[str, dict[int, float]] = {"forward time": {}, "backward time": {}}
+        for row in self.rows:
+            if row.application >= len(ran) or ran[row.application].op != row.op or row.name.endswith((" run", " runs")):
+                raise InvalidArgumentError(
+                    "These costs are not the rows of this recording. Try recording.explore(color=lab.costs(recording))."
+                )
+            for what, seconds in (("forward time", row.seconds), ("backward time", row.backward)):
+                if seconds is not None and ran[row.application].outputs:
+                    times[what][ran[row.application].outputs[0]] = seconds
+        return times
+
     def __repr__(self) -> str:
         shown = sorted(self.rows, key=_price, reverse=True)[:SHOWN]
         lines = [_HEAD, *map(_cells, (row for row in self.rows if row in shown))]

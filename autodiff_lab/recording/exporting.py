@@ -14,6 +14,7 @@ from autodiff_lab.recording.files import write_whole
 if TYPE_CHECKING:
     from graphviz import Source
 
+    from autodiff_lab.exploring.costs import Costs
     from autodiff_lab.recording.model import TensorRecord
     from autodiff_lab.recording.recording import Recording
     from autodiff_lab.widgets.explorer import Explorer
@@ -152,7 +153,7 @@ class Exporting:
         self,
         step: int | None = None,
         *,
-        color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | None = None,
+        color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | Costs | None = None,
         layout_seconds: float = 5.0,
         max_bytes: int | None = 2_000_000,
     ) -> Explorer:
@@ -162,9 +163,10 @@ class Exporting:
         ----------
         step : int, optional
             How many steps have been made; by default the forward pass.
-        color : mapping or callable, optional
-            A number for each value: a dict from tensors, variables or names to finite numbers, or a function that takes
-            a `TensorRecord` and returns a number, or None for no colour.  Its name is shown.
+        color : mapping, callable or Costs, optional
+            A number for each value: a dict from tensors, variables or names to finite numbers, a function that takes
+            a `TensorRecord` and returns a number, or None for no colour, whose name is shown; or the forward and
+            backward times of ``lab.costs(recording)``.
         layout_seconds : float
             CPU seconds that Graphviz may take; what takes longer is placed in layers.
         max_bytes : int, optional
@@ -179,8 +181,8 @@ class Exporting:
         Raises
         ------
         InvalidArgumentError
-            `color` is neither a dict nor a function, or gives something other than finite numbers and None, or
-            `max_bytes` is not a positive number.
+            `color` is neither a dict nor a function, gives something other than finite numbers and None, or has the
+            costs of another recording, or `max_bytes` is not a positive number.
         NotInRecording
             A `LookupError`: a key of `color` is not in the recording.
 
@@ -203,7 +205,7 @@ class Exporting:
         path: str | Path,
         *,
         title: str = "",
-        color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | None = None,
+        color: Mapping[Any, float] | Callable[[TensorRecord], float | None] | Costs | None = None,
         max_bytes: int | None = 2_000_000,
     ) -> None:
         """Write one HTML file in which the recording can be stepped through, with no network and no kernel.
@@ -214,7 +216,7 @@ class Exporting:
             Where to write it; an existing file is replaced once the new one is complete.
         title : str
             Its heading, if the recording has no title.
-        color : mapping or callable, optional
+        color : mapping, callable or Costs, optional
             As for `explore`.
         max_bytes : int, optional
             What the file may have. A longer recording keeps its whole graph and fewer numbers, and says so; None for no

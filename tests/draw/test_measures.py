@@ -113,3 +113,21 @@ def test_what_is_no_finite_number_is_refused(recording: Recording, number: Any, 
 def test_keys_that_are_not_in_the_recording_are_refused_by_name(recording: Recording, who: Any) -> None:
     with pytest.raises(NotInRecording, match="color: "):
         recording.explore(color={who: 1.0})
+
+
+def test_costs_colour_nodes_by_their_times(recording: Recording) -> None:
+    found = lab.costs(recording)
+    forward, backward = (measure(recording, f"{way} time", found) for way in ("forward", "backward"))
+    assert set(forward) == {"x * x", "y"}
+    assert all(seconds > 0 for seconds in forward.values())
+    assert list(forward.values()) == [row.seconds for row in found.rows]
+    assert list(backward.values()) == [row.backward for row in found.rows if row.backward is not None]
+
+
+def test_costs_of_another_recording_are_refused(recording: Recording) -> None:
+    with lab.record() as other:
+        lab.exp(lab.constant(1.0))
+    with pytest.raises(InvalidArgumentError, match="not the rows of this recording"):
+        other.explore(color=lab.costs(recording))
+    with pytest.raises(InvalidArgumentError, match="not the rows"):
+        recording.explore(color=lab.costs(recording).by_op())

@@ -17,6 +17,8 @@ test("a box has the number of its tensor, a folded one the bytes of all and else
   const folded = { ...boxes[1], tensors: [3], application: -1, members: [0, 1, 2] };
   assert.equal(measured(scene, "bytes", folded), 12);
   assert.equal(measured(scene, "entropy", folded), 3);
+  const timed = decode({ ...payload, measures: { "forward time": { 1: 2e-6, 2: 3e-6, 3: 5e-3 } } });
+  assert.equal(measured(timed, "forward time", folded), 5e-3 + 2e-6 + 3e-6);
 });
 
 test("positive numbers are shaded by their logarithm, others as they are", () => {
@@ -32,6 +34,10 @@ test("bytes have a unit", () => {
   assert.deepEqual([0, 999, 1000, 2048, 5e6, 3e9, 4e12].map(bytesText), ["0 B", "999 B", "1 kB", "2.05 kB", "5 MB", "3 GB", "4000 GB"]);
   assert.equal(writeMeasure("bytes", 12), "12 B");
   assert.equal(writeMeasure("value norm", -0.123456), "−0.123");
+});
+
+test("times have a unit", () => {
+  assert.deepEqual([2.5e-6, 3.14159e-3, 2, 0].map((seconds) => writeMeasure("backward time", seconds)), ["2.5 µs", "3.14 ms", "2 s", "0 µs"]);
 });
 
 test("held are variables from the start, results until their op is visited, gradients until theirs is", () => {

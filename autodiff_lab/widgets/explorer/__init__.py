@@ -47,9 +47,9 @@ class Explorer(LabWidget):
         Whether a step of a pass is shown only once the numbers that it computes have been typed. Steps whose results
         are arrays are shown without. Numbers count up to 0.5 %, and up to 1 % if they are rounded to two digits.
 
-    color : mapping or callable, optional
+    color : mapping, callable or Costs, optional
         A number for each value, by which the nodes are coloured at first: a dict from tensors, variables or names to
-        numbers, or a function that takes a `TensorRecord` and returns a number or None.
+        numbers, a function that takes a `TensorRecord` and returns a number or None, or the times of `lab.costs`.
     max_bytes : int, optional
         What it may take in the file of a notebook. A longer recording keeps its whole graph and fewer numbers, and says
         so; None for no limit.

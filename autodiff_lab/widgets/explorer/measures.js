@@ -17,7 +17,17 @@ export function measured(scene, what, box) {
   const made = box.members.flatMap((member) => scene.applications.get(member)?.outputs ?? []);
   const numbers = [...new Set([...box.tensors, ...made])].flatMap((number) => known[number] ?? []);
   if (!numbers.length) return null;
-  return what === "bytes" ? numbers.reduce((sum, number) => sum + number, 0) : numbers.reduce((most, number) => Math.max(most, number));
+  return isSum(what) ? numbers.reduce((sum, number) => sum + number, 0) : numbers.reduce((most, number) => Math.max(most, number));
+}
+
+/** Whether the numbers of a folded scope are added up. @param {string} what */
+function isSum(what) {
+  return what === "bytes" || isTime(what);
+}
+
+/** Seconds from `lab.costs`. @param {string} what */
+export function isTime(what) {
+  return what === "forward time" || what === "backward time";
 }
 
 /**
@@ -39,7 +49,14 @@ export function levels(numbers) {
 
 /** A number of a measure as it is written on a node. @param {string} what @param {number} number */
 export function writeMeasure(what, number) {
+  if (isTime(what)) return timeText(number);
   return what === "bytes" ? bytesText(number) : short(number, 3);
+}
+
+/** @param {number} seconds */
+export function timeText(seconds) {
+  const at = seconds >= 1 ? 0 : seconds >= 1e-3 ? 1 : 2;
+  return `${short(seconds * 1000 ** at, 3)} ${["s", "ms", "µs"][at]}`;
 }
 
 /** @param {number} count */

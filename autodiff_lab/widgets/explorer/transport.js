@@ -1,7 +1,7 @@
 // The bottom bar: first, previous, next, last, play, a slider over all steps, and what the nodes show.
 
 import { element, icon, iconButton, setAttribute, setText } from "./dom.js";
-import { bytesText, heldBytes } from "./measures.js";
+import { bytesText, heldBytes, isTime } from "./measures.js";
 
 /** @import { Scene } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -72,7 +72,7 @@ function makeColours(scene, acts) {
   const legend = element("span", { class: "detail" });
   const color = () => {
     const what = list.value === "nothing" ? "" : list.value;
-    setText(legend, what ? "the stronger, the larger; as recorded" : "");
+    setText(legend, what ? `the stronger, the larger; ${isTime(what) ? "each op was run again alone, the shortest of 5 runs" : "as recorded"}` : "");
     acts.color(what);
   };
   list.addEventListener("change", color, { signal: acts.signal });
