@@ -31,7 +31,7 @@ GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 WORKERS ?= 2
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab lessons-played lessons-solved test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
+.PHONY: help env chromium javascript lab lessons-played lessons-solved lessons-translated test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -78,6 +78,9 @@ lab: $(PACKAGES_STAMP) $(LAB_SETTINGS) ## Open JupyterLab on the first lesson (L
 
 lessons-played: $(PACKAGES_STAMP) ## Run the lessons and save them: played in tests/lessons/played/, for learners in notebooks/ (LESSONS="01 07").
 	AUTODIFF_LAB_PROGRESS=off AUTODIFF_LAB_KERNELS=numpy AUTODIFF_LAB_COMPILE=wait $(BIN)/python -m tests.lessons.renew $(LESSONS)
+
+lessons-translated: $(PACKAGES_STAMP) ## Write the lessons in other languages to notebooks/, from tests/lessons/catalogues/.
+	$(BIN)/python -m tests.lessons.translate
 
 lessons-solved: $(PACKAGES_STAMP) ## Write the lessons with an answer in every exercise, for teachers, to build/lessons_solved.
 	$(BIN)/python -m tests.lessons.solved build/lessons_solved

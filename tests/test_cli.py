@@ -240,6 +240,18 @@ def test_jupyterlab_opens_the_first_lesson_with_the_users_arguments(
         monkeypatch.setattr(os, "geteuid", lambda user=user: user, raising=False)
         command = lessons.jupyter_command(folder, ["--no-browser", "--port", "8899"])
         assert command == [sys.executable, "-m", "jupyterlab", *extra, "--no-browser", "--port", "8899", "01_one.ipynb"]
+    (folder / "de").mkdir()
+    (folder / "de" / "01_eins.ipynb").write_text("eins")
+    assert lessons.jupyter_command(folder, [])[-1] == "01_one.ipynb"
+    assert lessons.jupyter_command(folder, [], "de")[-1] == "de/01_eins.ipynb"
+
+
+def test_a_language_without_lessons_is_refused_with_those_that_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lessons, "find_spec", lambda name: object())
+    assert main(["lab", "--folder", str(tmp_path), "--language", "fr"]) == 1
+    assert "There are no lessons in 'fr'. Try: en, de" in capsys.readouterr().err
 
 
 def test_no_command_and_options_alone_mean_the_lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
         "lab",
         help="open JupyterLab on the lessons (the default)",
         allow_abbrev=False,
-        usage="autodiff-lab [lab] [--folder FOLDER] [argument of jupyterlab ...]",
+        usage="autodiff-lab [lab] [--folder FOLDER] [--language LANGUAGE] [argument of jupyterlab ...]",
         description="Open JupyterLab on the lessons. Other arguments, such as --no-browser, go to JupyterLab.",
     )
     parser.add_argument(
@@ -39,6 +39,7 @@ def add(commands: Any) -> None:
         metavar="FOLDER",
         help=f"where an installed package copies the lessons to (default: ~/{FOLDER})",
     )
+    parser.add_argument("--language", metavar="LANGUAGE", help="open the first lesson in another language, such as de")
 
 
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
@@ -55,7 +56,11 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     except OSError as error:
         print(f"The lessons could not be copied: {error}. Try --folder with a folder of your own.", file=sys.stderr)
         return 1
-    command = jupyter_command(folder, rest)
+    known = sorted({path.parent.name for path in folder.glob("[a-z][a-z]/*.ipynb")})
+    if options.language not in (None, "en", *known):
+        print(f"There are no lessons in {options.language!r}. Try: en, {', '.join(known)}", file=sys.stderr)
+        return 1
+    command = jupyter_command(folder, rest, "" if options.language == "en" else options.language or "")
     print(f"Lessons: {folder}", file=sys.stderr)
     return _wait(subprocess.Popen(command, cwd=folder, env=environment()))
 
@@ -111,9 +116,9 @@ def environment() -> dict[str, str]:
     return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join([*([known] if known else []), str(DEFAULTS)])}
 
 
-def jupyter_command(folder: Path, rest: Sequence[str]) -> list[str]:
-    """Return the command that opens JupyterLab on the first lesson; root needs an extra option."""
-    first = min(folder.glob("*.ipynb"), default=None)
+def jupyter_command(folder: Path, rest: Sequence[str], language: str = "") -> list[str]:
+    """Return the command that opens JupyterLab on the first lesson of a language; root needs an extra option."""
+    first = min((folder / language).glob("*.ipynb"), default=None)
     root = getattr(os, "geteuid", lambda: 1)() == 0 and "--allow-root" not in rest
     return [
         sys.executable,
@@ -121,5 +126,5 @@ def jupyter_command(folder: Path, rest: Sequence[str]) -> list[str]:
         "jupyterlab",
         *(["--allow-root"] if root else []),
         *rest,
-        *([first.name] if first is not None else []),
+        *([first.relative_to(folder).as_posix()] if first is not None else []),
     ]

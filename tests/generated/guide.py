@@ -125,6 +125,24 @@ that somebody tried, and one for each misconception that was recognized in it: h
 many of these learners solved it in the end. Names of files, folders, times and anything else in the files stay out of
 it; a file that cannot be read is named on the screen and left as it is. In a group of three, counts may still tell who
 it was. `lessons.class_results(folder)` does the same in a notebook and draws it.
+
+## In another language
+
+[Lesson 1 in German](../notebooks/de/01_was_ist_eine_ableitung.ipynb) opens with `autodiff-lab --language de`. Its text,
+questions, choices and comments are German; names, buttons and what the checks answer are those of the package, in
+English, and the first cell translates the words on the buttons.
+
+Such a notebook is made from the English one and a catalogue, which has the translation of each cell by the cell's id.
+To add a lesson or a language, in a checkout:
+
+1. `python -m tests.lessons.translate fr 07` writes `tests/lessons/catalogues/fr/07.toml` with the English words in the
+   places of the translated ones. Replace them, and `name`, the file name of the notebook.
+2. `make lessons-translated` writes `notebooks/fr/` and says which cells are missing.
+3. `make test` solves the lesson with the answers of the original and searches it for answers that can be read too
+   early.
+
+Of a code cell only strings and comments can be replaced; a test refuses any other difference. Each entry holds a digest
+of the English cell, so when the original changes, the test names the cells that have to be read again.
 """
 
 

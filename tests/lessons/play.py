@@ -16,11 +16,13 @@ from tests.tree import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
 LESSONS = sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]*_*.ipynb"))
+TRANSLATED = sorted(path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in NOTEBOOKS.glob("*/[0-9]*.ipynb"))
+"""The lessons in other languages, such as "de/01_was_ist_eine_ableitung"."""
 
 
 def number_of(lesson: str) -> str:
     """Return the number of a lesson from its file name: "07" or "14a"."""
-    return lesson.partition("_")[0]
+    return lesson.rpartition("/")[2].partition("_")[0]
 
 
 @cache

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lessons.renew import drop_widgets
-from tests.site.links import redirected
+from tests.site.links import page_of_lesson, redirected
 from tests.tree import PACKAGE, ROOT, project_files
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -23,7 +23,7 @@ def write(folder: Path, pages: Path) -> None:
     folder.mkdir(exist_ok=True)
     pages.mkdir(exist_ok=True)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for _ in pool.map(lambda notebook: execute(notebook, folder, pages), sorted(NOTEBOOKS.glob("*.ipynb"))):
+        for _ in pool.map(lambda notebook: execute(notebook, folder, pages), sorted(NOTEBOOKS.rglob("*.ipynb"))):
             pass
 
 
@@ -34,10 +34,10 @@ def execute(notebook: Path, folder: Path, pages: Path) -> None:
     from nbformat.v4 import new_code_cell
 
     document = nbformat.read(notebook, as_version=4)
-    target, stamp = folder / notebook.name, digest(notebook)
+    target, stamp = folder / page_of_lesson(notebook), digest(notebook)
     if target.exists() and nbformat.read(target, as_version=4).metadata.get("executed") == stamp:
         return
-    code = f"from tests.site import stepping\nstepping.install({str(pages)!r}, {notebook.stem!r})"
+    code = f"from tests.site import stepping\nstepping.install({str(pages)!r}, {target.stem!r})"
     document.cells.insert(0, new_code_cell(code))
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     client = NotebookClient(

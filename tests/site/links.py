@@ -40,10 +40,19 @@ def on_the_site(target: Path, docs: Path) -> Path | None:
         return target
     if target == ROOT / "README.md":
         return docs / "index.md"
-    if target.parent == ROOT / "notebooks":
-        return docs / "lessons" / target.name if target.suffix == ".ipynb" else docs / "lessons.md"
+    if target.is_relative_to(ROOT / "notebooks"):
+        return docs / "lessons" / page_of_lesson(target) if target.suffix == ".ipynb" else docs / "lessons.md"
     page = PROJECT_PAGES.get(target.relative_to(ROOT).as_posix()) if target.is_relative_to(ROOT) else None
     return docs / page if page else None
+
+
+def page_of_lesson(notebook: Path) -> str:
+    """Return the name of a lesson's page; those in other languages follow the English ones.
+
+    >>> page_of_lesson(ROOT / "notebooks" / "de" / "01_was_ist_eine_ableitung.ipynb")
+    'de_01_was_ist_eine_ableitung.ipynb'
+    """
+    return "_".join(notebook.relative_to(ROOT / "notebooks").parts)
 
 
 def redirected(text: str, start: Path, page: Path, docs: Path) -> str:

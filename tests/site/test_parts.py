@@ -52,10 +52,10 @@ def test_every_page_is_in_the_navigation_once() -> None:
 def test_links_that_leave_the_documents_lead_to_pages_of_the_site() -> None:
     page = DOCS / "howto" / "a.md"
     text = "[a](../tapes.md#zero), [b](../../CONTRIBUTING.md), [c](../../Makefile), [d](../decisions/)\n"
-    text += "[e](../../notebooks/06_the_tape.ipynb)\n```\n[f](../../Makefile)\n```\n"
+    text += "[e](../../notebooks/de/01_was_ist_eine_ableitung.ipynb)\n```\n[f](../../Makefile)\n```\n"
     assert links.inside(text, page, DOCS) == (
         "[a](../tapes.md#zero), [b](../project/contributing.md), c, [d](../decisions/README.md)\n"
-        "[e](../lessons/06_the_tape.ipynb)\n```\n[f](../../Makefile)\n```\n"
+        "[e](../lessons/de_01_was_ist_eine_ableitung.ipynb)\n```\n[f](../../Makefile)\n```\n"
     )
 
 

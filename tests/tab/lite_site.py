@@ -46,14 +46,16 @@ def lessons(folder: Path) -> list[str]:
     """Copy the lessons, with a cell that installs the package before their first code; return their names."""
     folder.mkdir(parents=True)
     names: list[str] = []
-    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]*_*.ipynb")):
+    for path in sorted((ROOT / "notebooks").rglob("[0-9][0-9]*_*.ipynb")):
         if path.name[:2] in LEFT_OUT:
             continue
         notebook = nbformat.read(path, as_version=4)
         first = next(place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code")
         notebook.cells.insert(first, new_code_cell(INSTALL, id="install-in-the-tab"))
-        nbformat.write(notebook, folder / path.name)
-        names.append(path.name)
+        name = path.relative_to(ROOT / "notebooks")
+        (folder / name).parent.mkdir(exist_ok=True)
+        nbformat.write(notebook, folder / name)
+        names.append(name.as_posix())
     return names
 
 
