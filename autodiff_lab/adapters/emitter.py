@@ -31,7 +31,8 @@ from autodiff_lab.events import (
 )
 from autodiff_lab.events.listener import SCOPE, fresh_id, place_now
 from autodiff_lab.recording import Recorder, Recording
-from autodiff_lab.recording.recorder import BUDGET, names_around
+from autodiff_lab.recording.block import names_around
+from autodiff_lab.recording.recorder import BUDGET
 from autodiff_lab.recording.snapshot import WHOLE, Policy, keep
 
 _new = tuple.__new__

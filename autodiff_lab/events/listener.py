@@ -167,7 +167,7 @@ class Listener:
         self.tracked = EVERYTHING
         self.reads: dict[Any, Any] = {}
         self.error: Exception | None = None
-        self.known: set[int] = set()
+        self.known: Any = set[int]()
         self.described: set[str] = set()
 
     def append(self, entry: tuple[Any, ...], /) -> None:

@@ -18,6 +18,7 @@ from autodiff_lab.explain.subjects import Subject, subject, tape_of
 from autodiff_lab.explain.tracking import Tracking, differentiable_dtype, tracking
 from autodiff_lab.explain.words import LEFT_BY, OTHERWISE, SMOOTH, STORES, WHOLE_FIX
 from autodiff_lab.explain.zero import of_value
+from autodiff_lab.recording.choosing import demand_all
 from autodiff_lab.recording.model import Sweep
 from autodiff_lab.recording.names import one_line, short_name
 from autodiff_lab.recording.numbers import short
@@ -48,6 +49,7 @@ def explain(
     NotInRecording
         A `LookupError`: a name or id is not in the recording.
     """
+    demand_all(recording, "explain")
     return translated(_explained(recording, target, source, tape, seen), recording.framework)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from autodiff_lab.errors import DtypeMismatch, NotInRecording, ShapeMismatch
 from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.explain.subjects import Subject, subject
+from autodiff_lab.recording.choosing import demand_all
 from autodiff_lab.recording.model import Flow, Step, Sweep
 from autodiff_lab.recording.numbers import dimensions, short
 from autodiff_lab.recording.recording import Recording
@@ -171,6 +172,7 @@ def ledger(recording: Recording, source: Any, target: Any = None, limit: int = L
     DtypeMismatch
         A `TypeError`: a value on the way is complex or a text.
     """
+    demand_all(recording, "ledger")
     s = subject(recording, source, "source")
     t = None if target is None else subject(recording, target, "target")
     for sweep in reversed(recording.sweeps):

@@ -20,6 +20,7 @@ from autodiff_lab.explain.model import Explanation
 from autodiff_lab.explain.nonfinite import Bad, first_nonfinite
 from autodiff_lab.explain.subjects import of_id
 from autodiff_lab.explain.tracking import Tracking, tracking
+from autodiff_lab.recording.choosing import left_out
 from autodiff_lab.recording.model import Sweep
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
@@ -71,11 +72,14 @@ def remarks_and_cuts(recording: Recording, lines: bool = True) -> tuple[tuple[st
     """
     found: dict[str, int] = {}
     cuts: dict[Missing, None] = {}
-    for sweep, line, cut in _gaps(recording, lines):
+    gone = left_out(recording)
+    for sweep, line, cut in () if gone else _gaps(recording, lines):
         found[line] = found.get(line, 0) + 1
         if cut is not None:
             cuts[Missing(list(found).index(line), sweep, *cut)] = None
     told = [line if count == 1 else f"{line} (in {count} backward passes)" for line, count in found.items()]
+    if gone:
+        told.append(f"{gone} {'was' if gone == '1 op' else 'were'} left out of this recording")
     told += _spoilt(recording, lines)
     told += _repeated(recording, lines)
     told += _stretched(recording, lines)

@@ -22,7 +22,8 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
 from autodiff_lab.events.listener import observing
 from autodiff_lab.exploring.observing import ObservedStep, trainable
-from autodiff_lab.recording.recorder import Recorder, names_around
+from autodiff_lab.recording.block import names_around
+from autodiff_lab.recording.recorder import Recorder
 from autodiff_lab.training.callbacks import Callback, Logs
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ result of a backward pass) is computed at the end.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from autodiff_lab.events import (
     FaultFound,
@@ -33,11 +31,14 @@ from autodiff_lab.events import (
     Transferred,
     VariableAssigned,
 )
+from autodiff_lab.recording.choosing import LEFT_OUT, Choice
 from autodiff_lab.recording.model import Application, Flow, Moment, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.names import Namer, given_name
+from autodiff_lab.recording.numbers import counted
+from autodiff_lab.recording.parameters import plain
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.schema import DEEPEST, clean
-from autodiff_lab.recording.snapshot import NOT_SEEN, Snapshot, kept, numbers_of
+from autodiff_lab.recording.schema import clean
+from autodiff_lab.recording.snapshot import NOT_SEEN, Snapshot, kept
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
@@ -47,8 +48,17 @@ if TYPE_CHECKING:
 
 def build(recorder: Recorder) -> Recording:
     """Make a recording of the events that a recorder kept."""
+    return build_from(recorder.made(), recorder, recorder.choice)
+
+
+def build_from(events: Iterable[Any], recorder: Recorder, choice: Choice | None = None) -> Recording:
+    """Make a recording of events, with the policy, the names and the title of a recorder."""
     builder = _Builder(recorder.policy)
-    for event in recorder.made():
+    if choice is not None:
+        events = list(events)
+        builder.choose(choice, recorder.names, events)
+        builder.left_out = recorder.left_out
+    for event in events:
         _HANDLERS[event.__class__](builder, event)
     return builder.finish(recorder)
 
@@ -87,6 +97,32 @@ class _Builder:
         self.notes: list[Note] = []
         self.reads: dict[int, int] = {}
         self.opened: dict[int, _OpenTape] = {}
+        self.choice: Choice | None = None
+        self.called: dict[int, list[str]] = {}
+        self.left_out = 0
+
+    def choose(self, choice: Choice, names: dict[int, list[str]], events: list[Any]) -> None:
+        """Keep some ops only; the names of results are known before the events are put in order."""
+        self.choice, self.called = choice, {key: [*each] for key, each in names.items()}
+        for event in events:
+            if event.__class__ is TensorNamed and event.name:
+                self.called.setdefault(event.tensor, []).append(event.name)
+
+    def leave_out(self, event: OpApplied) -> bool:
+        """Make leaves of the results of an op that is not kept, or that a rule of such an op ran."""
+        if self.choice is None:
+            return False
+        if event.cause is None and self.cause(None, event.place) is None:
+            names = [name for tensor in event.outputs for name in self.called.get(tensor, ())]
+            if self.choice.keeps(event.op, event.scope, names):
+                return False
+            self.left_out += 1
+        elif event.cause is None or event.cause in self.made_by:
+            return False
+        kind = "constant" if event.cause is None else "gradient"
+        for tensor, value in zip(event.outputs, event.values, strict=True):
+            self.tensor_met(TensorMet(tensor, kind, None, value, None, False, event.place, event.scope))
+        return True
 
     def op_described(self, event: OpDescribed) -> None:
         self.ops[event.op] = OpInfo(*event)
@@ -119,6 +155,8 @@ class _Builder:
         return kept(self.policy, value, leaf)
 
     def op_applied(self, event: OpApplied) -> None:
+        if self.leave_out(event):
+            return
         op, inputs, outputs, params, values, cause, place, scope = event
         scope = clean(scope)
         index = len(self.applications)
@@ -230,6 +268,8 @@ class _Builder:
                     self.notes.append(Note("read outside", tensor, "", record.place, tape.start, key))
 
     def finish(self, recorder: Recorder) -> Recording:
+        if self.left_out:
+            self.note(LEFT_OUT, 0, counted(self.left_out, "op"), None)
         applications = tuple(self.applications)
         self.note_reads_outside()
         sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
@@ -254,7 +294,8 @@ class _Builder:
             sources=sources,
             labels=labels_of(sources),
             error=None if recorder.error is None else clean(recorder.error),
-            replayable=all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
+            replayable=not self.left_out
+            and all(t.snapshot.array is not None for t in self.tensors.values() if t.application is None),
             title=clean(recorder.title),
             framework=recorder.framework,
         )
@@ -316,44 +357,6 @@ class _Builder:
             for application, sweep, step in self.moments
             if sweep is not None or self.applications[application].cause is None or application in visited
         )
-
-
-def plain(value: Any, depth: int = DEEPEST - 2) -> Any:
-    """Return parameters as JSON can hold them, sequences as tuples; anything else becomes text.
-
-    Examples
-    --------
-    >>> plain({"axis": [0, np.int64(1)], "rate": float("inf"), "to": np.dtype("int8")})
-    {'axis': (0, 1), 'rate': inf, 'to': 'int8'}
-    """
-    if value is None or value.__class__ in (bool, float):
-        return value
-    if value.__class__ is str:
-        return clean(value)
-    if value.__class__ is int:
-        return value if value.bit_length() <= 512 else f"an integer of {value.bit_length()} bits"
-    if isinstance(value, np.ndarray):
-        value = numbers_of(value)
-        return plain(value.tolist(), depth) if value.size <= 1000 else f"array {list(value.shape)}"
-    if isinstance(value, np.generic):
-        item = numbers_of(value).item()
-        return _in_words(item) if isinstance(item, np.generic) else plain(item)
-    if isinstance(value, (dict, list, tuple)):
-        if depth == 0:
-            return "\N{HORIZONTAL ELLIPSIS}"
-        if isinstance(value, dict):
-            return {clean(str(key)): plain(item, depth - 1) for key, item in value.items()}
-        return tuple([plain(item, depth - 1) for item in value])
-    return _in_words(value)
-
-
-def _in_words(value: Any) -> str:
-    """Return the name or text of an object; only its type where the text holds an address."""
-    try:
-        words = str(getattr(value, "name", None) or getattr(value, "__name__", None) or value)
-    except Exception:  # noqa: BLE001 - whatever a user's object raises, the recording goes on
-        words = " at 0x"
-    return clean(f"<{type(value).__name__}>" if " at 0x" in words else words)
 
 
 def _copy_in_words(event: Transferred) -> str:

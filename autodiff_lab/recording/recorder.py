@@ -1,4 +1,4 @@
-"""Recorder: the observer that keeps events, and `record`, the block that listens.
+"""Recorder: the observer that keeps events, and the listeners that bring them to it or to a file.
 
 While the program runs, events are only put on a list, because formatting them then would cost many times the run; the
 two frequent kinds, of ops and of contributions, are not even made, but only what they will be made of is kept.  What
@@ -9,12 +9,10 @@ happens the first time the recording is used.
 from __future__ import annotations
 
 import sys
-import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from types import FrameType, FunctionType, TracebackType
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
 from typing import Any
 
 from autodiff_lab.events import GradientFlowed, OpApplied, OpDescribed, TensorMet, VariableAssigned
@@ -30,9 +28,10 @@ from autodiff_lab.events.listener import (
     sinks_now,
     spot_now,
 )
-from autodiff_lab.recording.names import names_in
+from autodiff_lab.recording.choosing import Choice
+from autodiff_lab.recording.journal import Ids, Journal
 from autodiff_lab.recording.recording import Recording
-from autodiff_lab.recording.snapshot import WHOLE, Policy, keep, kept
+from autodiff_lab.recording.snapshot import Policy, keep, kept
 
 BUDGET = 256 * 1024 * 1024
 """Bytes of values that a recorder holds by reference before it summarises at once."""
@@ -60,6 +59,12 @@ class Recorder:
         Whose program it is, ``"torch"`` for example; empty for autodiff_lab's own.
     find : callable or None
         Returns the id of an object of that framework, or None; then `Recording.explain` takes such objects.
+    choice : Choice or None
+        Which ops are kept; None for all.
+    journal : Journal or None
+        The file that events go to instead of staying in memory.
+    left_out : int
+        How many ops the choice left out while the program ran.
 
     Examples
     --------
@@ -72,13 +77,17 @@ class Recorder:
     """
 
     __slots__ = (
-        "__weakref__", "_items", "_live", "budget", "error", "find", "framework", "left", "names", "policy", "title",
+        "__weakref__", "_items", "_live", "budget", "choice", "error", "find", "framework", "journal", "left",
+        "left_out", "names", "policy", "title",
     )  # fmt: skip
 
     def __init__(self, policy: Policy = keep, budget: int = BUDGET, title: str = "", framework: str = "") -> None:
         self.policy = policy
         self.framework = framework
         self.find: Callable[[Any], int | None] | None = None
+        self.choice: Choice | None = None
+        self.journal: Journal | None = None
+        self.left_out = 0
         self._live: Recording | None = None
         self.budget = self.left = budget
         self.title = title
@@ -157,6 +166,11 @@ class Recorder:
 
     def recording(self) -> Recording:
         """Return what was recorded so far, as a recording."""
+        if self.journal is not None:
+            from autodiff_lab.recording.wire import load_recording
+
+            self.journal.flush()
+            return load_recording(self.journal.path, limit=sys.maxsize, partial=self._live is not None)
         from autodiff_lab.recording.build import build
 
         return build(self)
@@ -170,7 +184,9 @@ class Recorder:
     def finish(self, error: BaseException | None = None) -> None:
         """Mark that the program has ended, and what ended it."""
         if error is not None and not _is_exit(error):
-            self.error = _in_words(error)
+            self.error = in_words(error)
+        if self.journal is not None:
+            self.journal.close(self.names, self.error, self.left_out)
         if self._live is not None:
             self._live._finish()
             self._live = None
@@ -180,7 +196,7 @@ _WITH_VALUES = frozenset({OpApplied, TensorMet, VariableAssigned, GradientFlowed
 """Events that count against the budget."""
 
 
-class _Keeper(Listener):
+class Keeper(Listener):
     """The listener of a block that is recorded.
 
     While there is budget it keeps tensors instead of making events: they hold the arrays that the events would hold.
@@ -190,6 +206,7 @@ class _Keeper(Listener):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         self._recorder, self._keep = recorder, recorder._items.append
+        self._choice = recorder.choice if recorder.choice is not None and recorder.choice.skip else None
 
     @property
     def patient(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -197,7 +214,11 @@ class _Keeper(Listener):
         return self._recorder.left >= 0 and self.error is None
 
     def append(self, entry: tuple[Any, ...], /) -> None:
-        _, out, ins, _, _ = entry
+        """Keep an op that was applied."""
+        op, out, ins, _, _ = entry
+        if self._choice is not None and CAUSE.get() is None and self._choice.skips(op.name, SCOPE.get()):
+            self._recorder.left_out += 1
+            return
         known, recorder = self.known, self._recorder
         for tensor in ins:
             if tensor._id not in known:
@@ -210,12 +231,13 @@ class _Keeper(Listener):
             recorder.left -= out._held.nbytes
         cause = CAUSE.get()
         if recorder.left < 0:
-            self.expect(entry[0], out, ins)
+            self.expect(op, out, ins)
             self.tell(applied(entry, cause, place_now() if cause is None else None, SCOPE.get()))
         else:
             self._keep((applied, entry, cause, spot_now() if cause is None else None, SCOPE.get()))
 
     def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
+        """Keep a tensor that no recorded op made."""
         recorder = self._recorder
         if recorder.left < 0 or self.error is not None:
             super().meet(tensor, kind, variable)
@@ -230,12 +252,14 @@ class _Keeper(Listener):
             self._keep((TensorMet, key, kind, *about, spot_now(), SCOPE.get()))
 
     def tell(self, event: Any) -> None:
+        """Keep an event, or what it holds of values."""
         if event.__class__ in _WITH_VALUES or self.error is not None:
             super().tell(event)
         else:
             self._keep(event)
 
     def later(self, call: tuple[Any, ...]) -> None:
+        """Keep what makes an event, while there is budget."""
         if self._recorder.left < 0:
             super().later(call)
         else:
@@ -244,6 +268,22 @@ class _Keeper(Listener):
     def postpone(self, again: Callable[[], None]) -> None:
         """Keep a place for the events of a backward pass that is run again when the recording is used."""
         self._keep(_Again(again, self.known, spot_now(), SCOPE.get()))
+
+
+class Writer(Listener):
+    """The listener of a block whose events go to a file at once."""
+
+    def __init__(self, recorder: Recorder, journal: Journal) -> None:
+        super().__init__(journal)
+        self._recorder, self.known = recorder, Ids()
+        self._choice = recorder.choice if recorder.choice is not None and recorder.choice.skip else None
+
+    def append(self, entry: tuple[Any, ...], /) -> None:
+        """Write an op that was applied, unless it is to be skipped."""
+        if self._choice is None or CAUSE.get() is not None or not self._choice.skips(entry[0].name, SCOPE.get()):
+            super().append(entry)
+        else:
+            self._recorder.left_out += 1
 
 
 class _Again:
@@ -257,7 +297,7 @@ class _Again:
     def events(self, recorder: Recorder) -> list[Any]:
         """Run it again and return its events, at the line of the program that asked for it."""
         inner = Recorder(recorder.policy, sys.maxsize)
-        keeper = _Keeper(inner)
+        keeper = Keeper(inner)
         keeper.known = self._known
         before = sinks_now(), SCOPE.get(), CAUSE.get()
         SINKS.set((keeper,))
@@ -280,102 +320,12 @@ RECENT: deque[weakref.ref[Recording]] = deque(maxlen=16)
 """The latest recordings that may still be in use: `tape.explain` looks for its own here."""
 
 
-class record:  # noqa: N801 - it is used as a statement: `with record() as recording:`
-    """Record what ops, tapes and variables do in a ``with`` block.
-
-    Parameters
-    ----------
-    title : str
-        The heading of pictures.
-    whole : int
-        Elements up to which a value is kept in full; larger ones are summarised. Leaves are kept in full up to
-        10,000 elements, beyond which the recording is not replayable.
-    policy : callable, optional
-        ``policy(array, leaf) -> Snapshot``, instead of `whole`.
-    budget : int
-        Bytes of values that may be held until the recording is first used; later ones are summarised at once.
-    namespace : mapping of str to object, optional
-        Where the names of tensors are looked up, instead of the local variables around the block.
-
-    Returns
-    -------
-    Recording
-        By ``as``.  It can be used once the block has ended, also when the block raised: it then ends with
-        the op that failed, and the exception propagates.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> x = lab.Variable(3.0, name="x")
-    >>> with lab.record() as recording:
-    ...     with lab.GradientTape() as tape:
-    ...         y = x * x
-    ...     grad = tape.gradient(y, x)
-    >>> recording
-    <Recording: 1 op, 1 backward pass>
-    """
-
-    __slots__ = ("_listener", "_namespace", "_recorder")
-
-    def __init__(
-        self,
-        title: str = "",
-        *,
-        whole: int = WHOLE,
-        policy: Policy | None = None,
-        budget: int = BUDGET,
-        namespace: Mapping[str, Any] | None = None,
-    ) -> None:
-        if policy is None:
-            policy = keep if whole == WHOLE else partial(keep, whole=whole)
-        self._recorder = Recorder(policy, budget, title)
-        self._namespace = namespace
-
-    def __enter__(self) -> Recording:
-        self._listener = _Keeper(self._recorder)
-        SINKS.set((*sinks_now(), self._listener))
-        return self._recorder.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        listener = self._listener
-        SINKS.set(tuple([sink for sink in sinks_now() if sink is not listener]))
-        recorder = self._recorder
-        if self._namespace is not None:
-            recorder.names = names_in(self._namespace)
-        else:
-            recorder.names = names_around(2)
-        recorder.finish(error)
-        if listener.error is not None:
-            warnings.warn(
-                f"The recording stopped early: {_in_words(listener.error)}. The program was not disturbed.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-
-
-def names_around(depth: int, find: Callable[[Any], int | None] | None = None) -> dict[int, list[str]]:
-    """Return names by id of the variables around a block, `depth` calls further out; see `names_in`."""
-    frame = _frame_of_block(depth + 1)
-    variables = frame.f_locals
-    names = names_in(variables, find)
-    return names if variables is frame.f_globals else names_in(frame.f_globals, find) | names
-
-
-def _frame_of_block(depth: int) -> FrameType:
-    """Return the frame that holds the block: the caller's, or behind an ExitStack the one that runs it."""
-    frame = sys._getframe(depth)
-    while frame.f_back is not None and frame.f_globals.get("__name__") == "contextlib":
-        frame = frame.f_back
-    return frame
-
-
 def _is_exit(error: BaseException) -> bool:
     return isinstance(error, SystemExit) and not error.code
 
 
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """Return an exception as its type and message."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - an exception that cannot be printed must not hide itself

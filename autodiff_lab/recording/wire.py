@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.recording.files import write_whole
+from autodiff_lab.recording.journal import is_journal, read_journal
 from autodiff_lab.recording.model import Application, Flow, Note, OpInfo, Step, Sweep, TensorRecord
 from autodiff_lab.recording.reader import LIMIT, parse
 from autodiff_lab.recording.recording import Recording
@@ -27,8 +28,8 @@ def save(recording: Recording, path: str | Path) -> None:
     write_whole(Path(path), json.dumps(to_json(recording), ensure_ascii=True, allow_nan=False, separators=(",", ":")))
 
 
-def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
-    """Read a recording written by `Recording.save`, or by another program in the same format.
+def load_recording(path: str | Path, *, limit: int = LIMIT, partial: bool = False) -> Recording:
+    """Read a recording written by `Recording.save` or ``lab.record(to=...)``, or by another program in the same format.
 
     Parameters
     ----------
@@ -36,6 +37,9 @@ def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
         A JSON file.
     limit : int
         Bytes beyond which the file is refused before it is read.
+    partial : bool
+        Whether to read a file of ``lab.record(to=...)`` that was cut short or is damaged up to that point; the
+        recording then ends with an error that says so.
 
     Raises
     ------
@@ -46,7 +50,7 @@ def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
     RecordingVersionError
         If a newer release wrote it.
     RecordingError
-        If it is damaged or not a recording; the message names the location in the file.
+        If it is damaged or not a recording; the message names the location in the file, and what can be read.
 
     Examples
     --------
@@ -58,7 +62,8 @@ def load_recording(path: str | Path, *, limit: int = LIMIT) -> Recording:
     ...     lab.load_recording(os.path.join(folder, "exp.json")) == recording
     True
     """
-    return parse(Path(path), limit)
+    path = Path(path)
+    return read_journal(path, limit, partial) if path.is_file() and is_journal(path) else parse(path, limit)
 
 
 def to_json(recording: Recording) -> dict[str, Any]:
@@ -142,7 +147,7 @@ def _tensor(record: TensorRecord, files: dict[str, int]) -> dict[str, Any]:
 def _application(application: Application, files: dict[str, int]) -> dict[str, Any]:
     return {"op": application.op, "inputs": list(application.inputs), "outputs": list(application.outputs)} | _lean(
         {
-            "params": _data(application.params),
+            "params": data_to_json(application.params),
             "cause": application.cause,
             "scope": application.scope,
             "place": _place(application.place, files),
@@ -151,14 +156,14 @@ def _application(application: Application, files: dict[str, int]) -> dict[str, A
     )
 
 
-def _data(value: Any) -> Any:
+def data_to_json(value: Any) -> Any:
     """Return parameters as JSON; numbers that JSON does not have become ``{"$": "nan"}``."""
     if isinstance(value, float) and not math.isfinite(value):
         return {NUMBER: str(value)}
     if isinstance(value, tuple):
-        return [_data(item) for item in value]
+        return [data_to_json(item) for item in value]
     if isinstance(value, dict):
-        return {f"{NUMBER}{key}" if key.startswith(NUMBER) else key: _data(item) for key, item in value.items()}
+        return {f"{NUMBER}{key}" if key.startswith(NUMBER) else key: data_to_json(item) for key, item in value.items()}
     return value
 
 

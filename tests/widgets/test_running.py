@@ -20,7 +20,7 @@ from autodiff_lab.draw.running import MOST, elements, expression, families, has_
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.recording import build
-from autodiff_lab.recording.build import plain
+from autodiff_lab.recording.parameters import plain
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import snapshot
 from autodiff_lab.recording.statements import Statements
