@@ -23,6 +23,7 @@ P = ParamSpec("P")
 
 LONGEST = 1000
 """What is read of a list."""
+_NOTHING = "End it with a return: a check cannot see printed text. If it ends with one, a gradient may be None."
 
 
 class Stopped(Exception):
@@ -108,7 +109,7 @@ def attempt(function: Any, *arguments: Any) -> Any:
         value.close()
         raise stop("RAISES", f"{name} is an async function.", "Begin it with def, without async.")
     if value is None:  # most often printed instead; no ... is left that the usual hint could speak of
-        raise stop("BLANK", f"{name} returns nothing.", "End it with a return: a check cannot see printed text.")
+        raise stop("BLANK", f"{name} returns nothing.", _NOTHING)
     if is_blank(value):
         raise stop("BLANK", f"{name} returns a blank (...).")
     return value
@@ -385,7 +386,7 @@ def numbers(values: Any, names: tuple[str, ...]) -> dict[str, float]:
     if left:
         count = "One blank is" if len(left) == 1 else f"{len(left)} blanks are"
         raise stop("BLANK", f"{count} left: {', '.join(left)}.")
-    return {name: number(values[name], name) for name in names}
+    return {name: number(values[name], f"the number for {name}") for name in names}
 
 
 def same(one: float, other: float, tolerance: float = 1e-6) -> bool:

@@ -31,6 +31,7 @@ from autodiff_lab.lessons.attempt import (
     same,
     stop,
 )
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.misfits import LOSSES, SCALES, SPREADS, SUMS, slopes_of, spread, summed
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
@@ -172,7 +173,7 @@ def check_unbroadcast(unbroadcast: Callable[..., Any], seed: int | None = None) 
     ('BROADCAST_KEPT', True)
     """
     rng = np.random.default_rng(seed)
-    trials = [(rng.uniform(1, 2, result), shape) for result, shape in fitting()]
+    trials = [(signed(rng, 1, 2, result), shape) for result, shape in fitting()]
     return _compare(
         unbroadcast, trials, summed, SUMS, list(fitting().values()),
         lambda trial: f"g of shape {trial[0].shape} for an input of shape {trial[1]}",
@@ -200,7 +201,7 @@ def check_sum_rule(rule: Callable[..., Any], seed: int | None = None) -> CheckRe
     """
     rng = np.random.default_rng(seed)
     trials = [
-        (rng.uniform(1, 2, np.zeros(INPUT).sum(axis=axes, keepdims=keepdims).shape), INPUT, axes, keepdims)
+        (signed(rng, 1, 2, np.zeros(INPUT).sum(axis=axes, keepdims=keepdims).shape), INPUT, axes, keepdims)
         for axes in axis_sets()
         for keepdims in (False, True)
     ]
@@ -240,7 +241,7 @@ def check_sums(sums: Callable[..., Any], shape: Sequence[int], result: Sequence[
     if lacking < 0 or any(m not in {1, n} for m, n in zip(small, large[lacking:], strict=True)):
         raise InvalidArgumentError(f"An input of shape {small} cannot be stretched to {large}.")
     rng = np.random.default_rng()
-    trials = [(rng.uniform(1, 2, large),) for _ in range(TRIALS)]
+    trials = [(signed(rng, 1, 2, large),) for _ in range(TRIALS)]
     axes = [axis for axis in range(len(large)) if axis < lacking or small[axis - lacking] != large[axis]]
     found = f"axis {axes[0]}" if len(axes) == 1 else f"axes {', '.join(map(str, axes))}" if axes else "no axis"
     return _compare(

@@ -12,6 +12,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.lessons.attempt import Stopped, array, attempt, checked, finite, idea_behind, is_blank, other, stop
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
@@ -79,9 +80,9 @@ def check_derivative(nth: Callable[[Function, Any], Any], order: int, seed: int 
     rng = np.random.default_rng(seed)
     found: list[float] = []
     trials: list[list[tuple[str, float]]] = []
-    for _ in range(TRIALS):
+    for trial in range(TRIALS):
         f = Polynomial([*rng.uniform(0.5, 2.0, 5).round(2), 1.0])
-        at = float(rng.uniform(1.2, 2.0))
+        at = (-1) ** trial * float(rng.uniform(1.2, 2.0))
         found.append(finite(_derivative(nth, f, lab.constant(at, dtype=lab.float64)), "the derivative"))
         trials.append([("", f.derivative(order)(at)), *_wrong(f, at, order)])
     _judge(found, trials)
@@ -148,7 +149,7 @@ def check_mixed(mixed: Callable[[Function, Any, Any], Any], seed: int | None = N
         def f(x: Any, y: Any, a: float = a, b: float = b, c: float = c) -> Any:
             return a * x * x * x * y * y + b * x * x + c * y * y * y
 
-        x, y = (float(v) for v in rng.uniform(1.1, 2.0, 2))
+        x, y = (float(v) for v in signed(rng, 1.1, 2.0, 2))
         answer = _derivative(mixed, f, *(lab.constant(v, dtype=lab.float64) for v in (x, y)))
         found.append(finite(answer, "the mixed derivative"))
         by_x, by_y = 3 * a * x * x * y * y + 2 * b * x, 2 * a * x**3 * y + 3 * c * y * y
@@ -183,7 +184,7 @@ def check_hessian(hessian: Callable[[float, float], Any], f: Callable[[Any, Any]
     answers: list[Array] = []
     truths: list[Array] = []
     for _ in range(TRIALS):
-        at = rng.uniform(0.5, 2.0, 2).round(2)
+        at = signed(rng, 0.5, 2.0, 2).round(2)
         said = _square(attempt(hessian, *map(float, at)))
         point = lab.constant(at)
         right = lab.hessian(lambda p: f(p[0], p[1]))(point).numpy()
@@ -260,7 +261,7 @@ def check_hvp(product: Callable[[Function, Any, Any], Any], seed: int | None = N
     found: list[Array] = []
     trials: list[list[tuple[str, Array]]] = []
     for _ in range(TRIALS):
-        x, v = rng.uniform(0.5, 1.5, (2, 5))
+        x, v = signed(rng, 0.5, 1.5, (2, 5))
         point = lab.constant(x)
         found.append(array(_derivative(product, _valley, point, lab.constant(v)), "the product", None))
         whole = lab.hessian(_valley)(point).numpy()
@@ -325,7 +326,7 @@ def check_newton(step: Callable[[Function, Any], Any], seed: int | None = None) 
             away = x - lab.constant(lowest)
             return 0.5 * lab.reduce_sum(away * lab.linalg.matvec(lab.constant(curvature), away))
 
-        start = lowest + rng.uniform(0.5, 2.0, 3)
+        start = lowest + signed(rng, 0.5, 2.0, 3)
         first = array(attempt(step, f, lab.constant(start)), "the next x", start.shape)
         found.append(first)
         trials.append(_wrong_steps(start, curvature, curvature @ (start - lowest)))

@@ -22,6 +22,7 @@ from autodiff_lab.lessons.attempt import (
     same,
     stop,
 )
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.golf import is_game
 from autodiff_lab.lessons.result import CheckResult, passed
@@ -59,7 +60,7 @@ def check_stroke(stroke: Callable[..., Any], *curvatures: float, seed: int | Non
     'UPHILL'
     """
     rng = np.random.default_rng(seed)
-    dealt = [(rng.uniform(1, 9, len(curvatures)).tolist(), float(rng.uniform(0.05, 0.6))) for _ in range(TRIALS)]
+    dealt = [(signed(rng, 1, 9, len(curvatures)).tolist(), float(rng.uniform(0.05, 0.6))) for _ in range(TRIALS)]
     found = [array(attempt(stroke, *place, h), "the end of the stroke", None).ravel().tolist() for place, h in dealt]
     if any(len(end) != len(curvatures) for end in found):
         raise stop("RAISES", f"{len(curvatures)} number{'s' * (len(curvatures) > 1)} expected, where the step ends.")

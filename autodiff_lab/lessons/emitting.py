@@ -21,12 +21,16 @@ from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.recording import Recording
 
 LESSON = 17
-OPS: dict[str, tuple[str, int, Callable[..., float]]] = {
-    "add": ("add", 2, lambda a, b: a + b), "sub": ("subtract", 2, lambda a, b: a - b),
-    "mul": ("multiply", 2, lambda a, b: a * b), "exp": ("exp", 1, np.exp), "sin": ("sin", 1, np.sin),
-}  # fmt: skip
-"""The ops of the lesson by the name that a framework gives them: ours that each is like, inputs, what it computes."""
-TABLE = {op: like for op, (like, _, _) in OPS.items()}
+OPS: dict[str, tuple[str, Callable[..., float], tuple[Callable[..., float], ...]]] = {
+    "add": ("add", lambda a, b: a + b, (lambda a, b: 1.0, lambda a, b: 1.0)),
+    "sub": ("subtract", lambda a, b: a - b, (lambda a, b: 1.0, lambda a, b: -1.0)),
+    "mul": ("multiply", lambda a, b: a * b, (lambda a, b: b, lambda a, b: a)),
+    "exp": ("exp", np.exp, (np.exp,)),
+    "sin": ("sin", np.sin, (np.cos,)),
+}
+"""The ops of the lesson by the name that a framework gives them: ours that each is like, what it computes, and its
+derivative for each input."""
+TABLE = {op: like for op, (like, *_) in OPS.items()}
 
 
 class _Listening(Emitter):
@@ -49,8 +53,8 @@ class _Listening(Emitter):
         inputs, values = [self._known(key) for key in inputs], [np.float64(_filled(value)) for value in values]
         if _filled(op) not in OPS:
             raise ValueError(f"there is no op {op!r} here; the ops are {', '.join(OPS)}")
-        if (len(inputs), len(values)) != (OPS[op][1], 1):
-            raise ValueError(f"{op} takes {OPS[op][1]} and makes 1, but got {len(inputs)} and made {len(values)}")
+        if (len(inputs), len(values)) != (len(OPS[op][2]), 1):
+            raise ValueError(f"{op} takes {len(OPS[op][2])} and makes 1, but got {len(inputs)} and made {len(values)}")
         outputs = super().emit_op(op, inputs, values, **options)
         self.returned.update(outputs)
         return outputs
@@ -115,12 +119,18 @@ def check_emitted(tell: Callable[..., Any], function: Callable[..., Any], seed: 
     names = names_of(function)
     points = fresh_points(names, np.random.default_rng(seed))
     answers: list[Numbers] = []
+    odd = ""
     for at in points:
         recording = _recorded(tell, at)
         _compare_forward(recording, _ours(function, at), at)
         answers.append(_gradients(recording, at))
+        odd = odd or _odd_number(recording)
     right = [gradients_of(function, at) for at in points]
     if agree(answers, right):
+        if odd:
+            raise stop(
+                "OTHER", f"The gradients are right, but {odd}.", "Follow the ledger: incoming times local, summed."
+            )
         return passed(f"Every value, contribution and gradient is right at {TRIALS} fresh points.")
     code = diagnosis(function, points, answers)
     if LESSON in CODES[code].lessons:
@@ -170,7 +180,7 @@ def _compare_forward(recording: Recording, ours: Recording, at: Numbers) -> None
         raise stop("OTHER", "No op was emitted.", "Call emit_op for every line of the formula.")
     for app in recording.forward:
         values = [_number(recording, key) for key in app.inputs]
-        if not same(float(OPS[app.op][2](*values)), _number(recording, app.outputs[0])):
+        if not same(float(OPS[app.op][1](*values)), _number(recording, app.outputs[0])):
             raise stop("SKIPPED_OP")
     wanted = Counter(app.op for app in ours.forward)
     if sum(ran.values()) < sum(wanted.values()) or len(sources) > len(at):
@@ -210,6 +220,25 @@ def _gradients(recording: Recording, at: Numbers) -> Numbers:
     if empty:
         raise stop("OTHER", f"The backward pass does not lead to {empty[0]}.", "Name it in start_backward.")
     return {name: values[0] for name, values in found.items()}
+
+
+def _odd_number(recording: Recording) -> str:
+    """Say which number of the backward pass is not what its ops make of it; empty if all are."""
+    sweep = recording.sweeps[0]
+    final = {key: _number(recording, adjoint) for key, adjoint in sweep.adjoints().items()}
+    if any(not same(_number(recording, seed), 1.0) for seed in sweep.seeds):
+        return "the pass does not start with 1"
+    sums = dict.fromkeys(sweep.targets, 1.0)
+    for step in sweep.steps:
+        app = recording.applications[step.application]
+        values = [_number(recording, key) for key in app.inputs]
+        for flow in step.flows:
+            sent = _number(recording, flow.outgoing)
+            if not same(sent, final.get(app.outputs[0], 0.0) * float(OPS[app.op][2][flow.position](*values))):
+                return f"{app.op} contributes another number than incoming times local"
+            sums[flow.input] = sums.get(flow.input, 0.0) + sent
+    added = all(same(final[key], total) for key, total in sums.items())
+    return "" if added else "an adjoint is not the sum of what was contributed"
 
 
 def _with_exp(x: Any, w: Any) -> Any:

@@ -115,7 +115,7 @@ def check_gradients(by_hand: Function, function: Function, seed: int | None = No
     if code != "OTHER":
         return not_yet(code)
     wrong = [name for name in names if not agree([{name: a[name]} for a in answers], [{name: r[name]} for r in right])]
-    which = " and ".join(wrong)
+    which = " and ".join(filter(None, [", ".join(wrong[:-1]), wrong[-1]]))
     raise stop(
         "OTHER", f"The gradient with respect to {which} is not right, and it is none of the usual wrong answers."
     )

@@ -16,6 +16,7 @@ import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.explain.nonfinite import Bad
 from autodiff_lab.lessons.attempt import a_kind, array, attempt, checked, finite, is_blank, listed, other, protect, stop
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.source import readable
@@ -42,20 +43,20 @@ def _along(x: Array, shortest: float) -> Array:
 
 
 def _points(rng: np.random.Generator) -> Array:
-    return np.concatenate([[0.0, 0.25, 1.0, 4.0], rng.uniform(0.05, 9.0, 4)])
+    return np.concatenate([[0.0, 0.25, 0.99, 1.0, 1.01, 4.0], rng.uniform(0.05, 9.0, 4)])
 
 
 def _signed(rng: np.random.Generator) -> Array:
-    return np.concatenate([[0.0, -1.0, 1.0], rng.uniform(-5.0, -0.5, 2), rng.uniform(0.5, 5.0, 3)])
+    return np.concatenate([[0.0, -1.0, 1.0, -1e-3, 1e-3], rng.uniform(-5.0, -0.1, 2), rng.uniform(0.1, 5.0, 3)])
 
 
 def _rows(rng: np.random.Generator) -> Array:
-    fresh = rng.uniform(0.5, 4.0, (2, 2)) * rng.choice([-1.0, 1.0], (2, 2))
-    return np.concatenate([[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0], [0.1, 0.2]], fresh])
+    near = [[0.3, 0.41], [-0.3, 0.39]]  # a little longer than 0.5, and a little shorter
+    return np.concatenate([[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]], near, signed(rng, 0.5, 4.0, (2, 2))])
 
 
 def _pair(rng: np.random.Generator) -> Array:
-    return rng.uniform(0.5, 4.0, 2) * rng.choice([-1.0, 1.0], 2)
+    return signed(rng, 0.5, 4.0, 2) * 10.0 ** -rng.integers(0, 4)
 
 
 def _where(x: Array, taken: Array, other_: Array, below: float = 1.0) -> Array:

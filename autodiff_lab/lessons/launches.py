@@ -27,6 +27,7 @@ from autodiff_lab.lessons.attempt import (
     same,
     stop,
 )
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 from autodiff_lab.lessons.threads import Launch, launch
@@ -157,7 +158,7 @@ def check_kernel(kernel: Callable[..., None], seed: int | None = None) -> CheckR
     trials: list[list[tuple[str, np.ndarray]]] = []
     launches: list[tuple[int, Launch]] = []
     for n in (int(rng.integers(17, 24)), int(rng.integers(1, 8)), 24):
-        a, x, y = 0.5, rng.integers(1, 9, n).astype(float), rng.integers(1, 9, n).astype(float)
+        a, x, y = float(rng.integers(5, 20)) / 8, signed(rng, 1, 9, n).round(2), signed(rng, 1, 9, n).round(2)
         blocks = -(-n // THREADS)
         done = _launched(kernel, blocks, THREADS, a=a, x=x, y=y)
         if not np.array_equal(done.arrays["x"], x):
@@ -203,7 +204,7 @@ def check_sum(kernel: Callable[..., None], seed: int | None = None) -> CheckResu
     right: list[float] = []
     races = False
     for _ in range(TRIALS):
-        x = rng.integers(1, 100, THREADS).astype(float)
+        x = signed(rng, 1, 99, THREADS).round(2)
         done = _launched(kernel, 1, THREADS, x=x, total=np.zeros(1))
         totals.append(float(done.arrays["total"][0]))
         right.append(float(x.sum()))

@@ -25,6 +25,7 @@ from autodiff_lab.lessons.attempt import (
     same,
     stop,
 )
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.result import CheckResult, passed
 
@@ -334,7 +335,7 @@ def check_own_slope(own_slope: Callable[[Any, Any, int], Any], seed: int | None 
         def function(x: Any, matrix: Array = matrix) -> Any:
             return lab.linalg.matvec(lab.constant(matrix), x * x)
 
-        at, k = rng.uniform(0.5, 2.0, size=4), int(rng.integers(4))
+        at, k = signed(rng, 0.5, 2.0, 4), int(rng.integers(4))
         answers.append(array(attempt(own_slope, function, lab.constant(at), k), "the slope", None))
         jacobian = 2 * matrix * at
         trials.append([("", jacobian[k]), ("SUMMED", jacobian.sum(axis=0)), ("COLUMN", jacobian[:, k]),

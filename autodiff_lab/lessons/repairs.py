@@ -126,11 +126,13 @@ def check_repair(which: int, program: Program, cause: Any, seed: int | None = No
     """
     meant = MEANT[which - 1]
     places = [int(v) for v in np.random.default_rng(seed).choice(np.arange(2, 10), 4, replace=False)]
+    if which != 2:  # the root is not negative
+        places[::2] = [-v for v in places[::2]]
     slopes: list[float | None] = []
     by_tape = True
     for v in places:
         with lab.record() as recording:
-            y, slope = _parts(attempt(program, v))
+            y, slope = _parts(attempt(program, v), v)
         if not same(y, meant(v), 1e-3):
             raise stop("OTHER_FUNCTION")
         slopes.append(slope)
@@ -150,8 +152,8 @@ def check_repair(which: int, program: Program, cause: Any, seed: int | None = No
     return _named(which, cause)
 
 
-def _parts(result: Any) -> tuple[float, float | None]:
-    if not isinstance(result, (tuple, list)) or len(result) != 3:
+def _parts(result: Any, v: int) -> tuple[float, float | None]:
+    if not isinstance(result, (tuple, list)) or len(result) != 3 or not same(number(result[0], "x"), v):
         raise stop("RAISES", "The program should still return x, y and the gradient, in this order.")
     return number(result[1], "y"), None if result[2] is None else number(result[2], "the gradient")
 

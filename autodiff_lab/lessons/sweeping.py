@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.lessons.attempt import array, attempt, checked, finite, idea_behind, numbers, other, same, stop
+from autodiff_lab.lessons.dealing import signed
 from autodiff_lab.lessons.duals import check_dual
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.loops import check_loops
@@ -103,7 +104,7 @@ def check_swept_gradient(gradient: Callable[[Any, Any], Any], seed: int | None =
     ideas: list[list[tuple[str, Any]]] = []
     for count in range(2, 2 + TRIALS):
         f = _Polynomial(rng, count)
-        xs = [float(x) for x in np.round(rng.uniform(0.3, 2.0, count), 2)]
+        xs = [float(x) for x in np.round(signed(rng, 0.3, 2.0, count), 2)]
         answers.append(array(attempt(gradient, f, list(xs)), "the gradient", None))
         right, here = f.gradient(xs), float(f(*xs))
         ideas.append([("", right), ("ALL_SEEDED", right.sum()), ("ALL_SEEDED", np.full(1, right.sum())),

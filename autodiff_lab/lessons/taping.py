@@ -11,7 +11,19 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.errors import LabError
-from autodiff_lab.lessons.attempt import a_kind, array, attempt, checked, is_blank, listed, other, same, stop
+from autodiff_lab.lessons.attempt import (
+    a_kind,
+    array,
+    attempt,
+    checked,
+    is_blank,
+    listed,
+    name_of,
+    other,
+    protect,
+    same,
+    stop,
+)
 from autodiff_lab.lessons.result import CheckResult, passed
 
 SIGNS = {
@@ -91,7 +103,8 @@ def check_entries(
         np.arange(DRAWN) + np.random.default_rng(seed).random(DRAWN)
     ) / DRAWN  # one in each part, so none is missed
     drawn = (low + (high - low) * places).round(2).tolist()
-    right = {x: held_after(function, x) for x in _asked(function, [float(low), *drawn, float(high)])}
+    asked = protect(lambda: _asked(function, [float(low), *drawn, float(high)]), name_of(function))
+    right = {x: held_after(function, x) for x in asked}
     ways = list(dict.fromkeys(right.values()))
     said = {x: _names(attempt(entries, x)) for x in right}
     wrong = [x for x in right if said[x] != right[x]]
@@ -189,12 +202,13 @@ def check_off_the_record(report: Callable[[Any, Any], Any]) -> CheckResult:
         loss = lab.reduce_sum(x * x)  # the training step that is under way
         count, size = len(tape.operations), tape.saved_bytes
         value = attempt(report, tape, x)
+        new, more = len(tape.operations) - count, tape.saved_bytes - size
+        later = loss + 3.0 * lab.reduce_sum(x)  # and goes on
     wanted = np.sin(np.sin(np.linspace(0.0, 1.0, 1000)))
     given = array(value, "the value", None)
     if given.shape != wanted.shape or not np.allclose(given, wanted, atol=1e-5):
         raise stop("OTHER_FUNCTION", "The value is not sin(sin(x)) any more.",
                    "Keep the line that computes it, and put it where the tape does not record.")  # fmt: skip
-    new, more = len(tape.operations) - count, tape.saved_bytes - size
     if new > 0:
         raise stop(
             "EVERYTHING",
@@ -202,23 +216,23 @@ def check_off_the_record(report: Callable[[Any, Any], Any]) -> CheckResult:
             f"{more} bytes that will never be needed.",
             "A tape can be paused for the length of a block: tape.stop_recording().",
         )
-    if new < 0 or not _still_trains(tape, loss, x):
+    if new < 0 or not _still_trains(tape, later, x):
         raise stop(
             "OTHER",
-            "The value is right, but the training step that the tape had recorded before is lost.",
-            "Leave the entries of the tape alone: let it pause while you compute, instead of emptying it.",
+            "The value is right, but the training step that the tape was recording is lost.",
+            "Leave the tape open and its entries alone: let it pause while you compute, for the length of a block.",
         )
     return passed("The value is right, and the tape holds nothing of it.")
 
 
 def _still_trains(tape: lab.GradientTape, loss: Any, x: Any) -> bool:
-    """Return whether a tape still gives the gradient of a sum of squares."""
+    """Return whether a tape still gives the gradient of x² + 3x, summed up."""
     at = x.numpy()
     try:
         found = tape.gradient(loss, x)
     except LabError:
         return False
-    return found is not None and np.allclose(found.numpy(), 2 * at)
+    return found is not None and np.allclose(found.numpy(), 2 * at + 3)
 
 
 def agrees(slope: Any, wanted: float) -> bool:

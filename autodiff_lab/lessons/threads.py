@@ -5,6 +5,7 @@ The threads are those of the package's simulator, so nothing here needs a GPU.  
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable
@@ -76,14 +77,30 @@ class _WatchedMemory:
         return found
 
 
+class _Atomic:
+    """Reads and writes of one element that no other thread comes between: the simulator runs one thread at a time."""
+
+    @staticmethod
+    def add(array: Any, index: Any, value: Any) -> Any:
+        """Add to an element and return what it held; threads that meet there so do no harm to each other."""
+        before = array[index]
+        array[index] = before + value
+        if isinstance(array, Watched):
+            del array.log[-2:]
+            array.log.append(Touch(operator.index(index), *place_in_time(), thread_now(), math.inf))
+        return before
+
+
 class _Cuda(SimulatedCuda):
-    """The simulator's `numba.cuda`, with shared memory that is watched."""
+    """The simulator's `numba.cuda`, with shared memory that is watched, and atomic addition."""
 
     shared: Any = _WatchedMemory()
+    atomic = _Atomic()
 
 
 cuda = _Cuda()
-"""What a kernel of a lesson calls: `grid`, `threadIdx`, `blockIdx`, `blockDim`, `shared.array`, `syncthreads`."""
+"""What a kernel of a lesson calls: `grid`, `threadIdx`, `blockIdx`, `blockDim`, `shared.array`, `syncthreads`, and
+`atomic.add`."""
 
 
 class Watched:

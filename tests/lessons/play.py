@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -51,21 +51,30 @@ def play(lesson: str, changes: Mapping[str, str] | None = None, stop_after: str 
     return shown
 
 
-@lru_cache(maxsize=1)
-def _before(lesson: str, cell: str) -> tuple[int, dict[str, Any]]:
-    """Where a cell stands, and the names that the solved cells before it leave."""
+def _solving(lesson: str) -> Iterator[tuple[str, tuple[int, dict[str, Any]]]]:
+    """For each cell, where it stands, and the names that the solved cells before it leave."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for count, (key, source) in enumerate(sources(lesson).items(), start=1):
-        if key == cell:
-            return count, names
+        yield key, (count, dict(names))
         run(SOLVED[lesson].get(key, source), names, f"<lesson cell {count}>")
-    raise AssertionError(f"no such cell: {cell}")
 
 
-def answer(lesson: str, cell: str, typed: str) -> Any:
-    """Return what a cell shows for an answer; the cells before it are run once for all answers to it."""
-    count, names = _before(lesson, cell)
-    return run(typed, dict(names), f"<lesson cell {count}>")
+@lru_cache(maxsize=1)
+def _solved(lesson: str) -> tuple[dict[str, tuple[int, dict[str, Any]]], Iterator[Any]]:
+    return {}, _solving(lesson)
+
+
+def answer(lesson: str, cell: str, typed: str, **replaced: Any) -> Any:
+    """Return what a cell shows for an answer; the cells before it are solved, and run once.
+
+    Ask for cells in their order: what a later cell has done to an object, a game for example, is not undone.
+    `replaced` stands for names that the lesson has.
+    """
+    reached, going = _solved(lesson)
+    while cell not in reached:
+        reached.update([next(going)])
+    count, names = reached[cell]
+    return run(typed, names | replaced, f"<lesson cell {count}>")
 
 
 def run(source: str, names: dict[str, Any], name: str) -> Any:

@@ -7,8 +7,8 @@ from autodiff_lab.lessons.codes.model import Misconception
 CODES: dict[str, Misconception] = {
     "PRODUCT_OF_SLOPES": Misconception(
         "the derivative of a product is the product of the derivatives",
-        "This is what one gets if the tangent of a product is the product of the tangents.",
-        "Multiply by a plain number, whose tangent is 0. Should 3 · x stop moving with x?",
+        "This is what one gets if the derivative of a product is the product of the derivatives.",
+        "Multiply by a plain number, whose derivative is 0. Should 3 · x stop moving with x?",
         (4, 5),
     ),
     "HALF_PRODUCT": Misconception(

@@ -23,6 +23,13 @@ lessons.check_central(central_with_gaps)""",
     "transfer-answer": _TIME.format("6"),
 }
 
+_WITH_GAPS = """
+def central_with_gaps(f, x, h):
+    right, left = f(x + h), {left}
+    difference = right - left
+    return difference / {run}
+lessons.check_central(central_with_gaps)"""
+
 RIGHT: list[tuple[str, str]] = [
     ("exercise-central", _CENTRAL.format("(f(x + h) - f(x - h)) / 2 / h")),
     ("exercise-central", _CENTRAL.format("((f(x + h) - f(x)) / h + (f(x) - f(x - h)) / h) / 2")),
@@ -39,7 +46,10 @@ RIGHT: list[tuple[str, str]] = [
     ("transfer-answer", _TIME.format("2 * 10 ** 0.5")),
     ("transfer-answer", _TIME.format("5")),
     ("transfer-answer", _TIME.format("lab.constant(8.0)")),
-]
+    ("example-gaps", _WITH_GAPS.format(left="f(x - h)", run="(h + h)")),
+    ("example-gaps", _WITH_GAPS.format(left="f(-h + x)", run="((x + h) - (x - h))")),
+    ("example-gaps", _WITH_GAPS.format(left="1.0 * f(x - h)", run="h / 2")),
+]  # fmt: skip
 """Further right answers, in other words."""
 
 WRONG: list[tuple[str, str, str]] = [
@@ -100,5 +110,14 @@ WRONG: list[tuple[str, str, str]] = [
     ("transfer-answer", _TIME.format("float('nan')"), "OTHER"),
     ("transfer-answer", _TIME.format("'six'"), "RAISES"),
     ("transfer-answer", _TIME.format("[6, 7]"), "RAISES"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x)", run="h"), "ONE_SIDED"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x)", run="(2 * h)"), "DIVIDED_TWICE"),
+    ("example-gaps", _WITH_GAPS.format(left="f(h - x)", run="(2 * h)"), "OTHER"),
+    ("example-gaps", _WITH_GAPS.format(left="x - h", run="(2 * h)"), "OTHER"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x) - h", run="(2 * h)"), "OTHER"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x - h)", run="2 * h"), "TIMES_H"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x - h)", run="(h * h)"), "OTHER"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x - 2 * h)", run="(3 * h)"), "OTHER"),
+    ("example-gaps", _WITH_GAPS.format(left="f(x - h)", run="f"), "RAISES"),
 ]  # fmt: skip
 """Cell, what is typed, and the code."""

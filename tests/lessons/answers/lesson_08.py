@@ -101,6 +101,11 @@ RIGHT: list[tuple[str, str]] = [
     ("exercise-early", _EARLY.format("a, b: (a + b) * (a * b) + (a + b)")),
     ("transfer-answer", _STEPS.format("5.0")),
     ("transfer-answer", _STEPS.format("lab.constant(5)")),
+    ("example-gaps", _plain(_FULL, *_SORTED)),
+    ("example-gaps", _plain(_FULL, "from collections import defaultdict", "ledger = defaultdict(float, {end: 1.0})", "for out, uses in entries[::-1]:", _EACH,
+                            "        ledger[name] += local * ledger[out]", "return ledger")),
+    ("example-blank", _plain(_FULL, *_SORTED)),
+    ("example-blank", _plain(_FULL, _SEED, "while entries:", "    out, uses = entries.pop()", _EACH, _ADD, "return ledger")),
 ]  # fmt: skip
 """Further right answers, in other words."""
 
@@ -188,5 +193,19 @@ WRONG: list[tuple[str, str, str]] = [
     ("transfer-answer", _STEPS.format('float("nan")'), "OTHER"),
     ("transfer-answer", _STEPS.format('"five"'), "RAISES"),
     ("transfer-answer", _STEPS.format("[5, 6]"), "RAISES"),
+    ("example-gaps", _plain(_FULL, "ledger = {end: ...}", *_WALK, "return ledger"), "BLANK"),
+    ("example-gaps", _plain(_FULL, "ledger = {end: 0.0}", *_WALK, "return ledger"), "OTHER"),
+    ("example-gaps", _plain(_FULL, "ledger = {end: 2.0}", *_WALK, "return ledger"), "OTHER"),
+    ("example-gaps", _plain(_FULL, _SEED, *_WALK[:2], _ADD.replace("ledger.get(name, 0.0)", "1.0"), "return ledger"), "OTHER"),
+    ("example-gaps", _plain(_FULL, _SEED, *_WALK[:2], _ADD.replace("* local", "+ local"), "return ledger"), "OTHER"),
+    ("example-gaps", _plain(_FULL, _SEED, *_WALK[:2], _ADD.replace(") +", ") -"), "return ledger"), "OTHER"),
+    ("example-gaps", _plain(_FULL, _SEED, *_WALK, "print(ledger)"), "BLANK"),
+    ("example-gaps", _plain(_FULL, _SEED, *_WALK, "return ledger[end]"), "RAISES"),
+    ("example-blank", _plain(_FULL, _SEED, *_WALK, "return {name: 1.0 for name in ledger}"), "OTHER"),
+    ("example-blank", _plain(_FULL, _SEED, "for out, uses in entries:", _EACH, _ADD, "return ledger"), "RAISES"),
+    ("example-blank", _plain(_FULL, _SEED, *_WALK, "return list(ledger.values())"), "RAISES"),
+    ("example-blank", _plain(_FULL, _SEED, *_WALK, "return {name: f'{g}' for name, g in ledger.items()}"), "RAISES"),
+    ("example-blank", _plain(_FULL, _SEED, *_WALK, "return {name: -g for name, g in ledger.items()}"), "OTHER"),
+    ("exercise-second", _plain(_THREE, _SEED, *_WALK, "return {name: 2 * g for name, g in ledger.items()}"), "OTHER"),
 ]  # fmt: skip
 """Cell, what is typed, and the code."""

@@ -212,5 +212,17 @@ WRONG: list[tuple[str, str, str]] = [
     ("example-blank", _NORM.format("lab.norm(x) ** 2"), "CLIPPED"),
     ("example-blank", _NORM.format("lab.sqrt(lab.reduce_sum(x * x) + 1e-8)"), "EPSILON_ADDED"),
     ("example-blank", _NORM.format("lab.where(lab.reduce_sum(x * x) > 0.0, lab.norm(x), 0.0)"), "WHERE_PROTECTS"),
+    ("example-gaps", _RECIPROCAL.format("lab.where(x == 0.0, 1.0, 1.0 / lab.where(x == 0.0, 1.0, x))"), "CLIPPED"),
+    ("example-gaps", _RECIPROCAL.format("lab.where(x == 0.0, 0.0, 1.0 / lab.where(x == 0.0, x, 1.0))"), "CLIPPED"),
+    ("example-gaps", _RECIPROCAL.format("lab.where(x == 0.0, 0.0, -1.0 / lab.where(x == 0.0, 1.0, x))"), "CLIPPED"),
+    ("example-gaps", _RECIPROCAL.format("1.0 / lab.maximum(x, 1e-3)"), "CLIPPED"),
+    ("example-gaps", _RECIPROCAL.format("print(1.0 / x)"), "BLANK"),
+    ("example-gaps", _RECIPROCAL.format("1.0 / 0.0"), "RAISES"),
+    ("example-blank", _NORM.format("lab.reduce_sum(x * x)"), "CLIPPED"),
+    ("example-blank", _NORM.format("lab.sqrt(lab.maximum(lab.reduce_sum(x * x), 1.0))"), "CLIPPED"),
+    ("example-blank", _NORM.format("lab.reduce_sum(lab.abs(x))"), "CLIPPED"),
+    ("example-blank", _NORM.format("lab.stop_gradient(lab.norm(x))"), "OTHER"),
+    ("example-blank", _NORM.format("x"), "RAISES"),
+    ("example-blank", _NORM.format("..."), "BLANK"),
 ]  # fmt: skip
 """Cell, what is typed, and the code."""

@@ -101,6 +101,55 @@ def newton(f, x):
     return {}
 lessons.check_newton(newton)"""
 
+_THIRD = """
+def third_with_gaps(f, x):
+    with lab.GradientTape(persistent=True) as outermost:
+        outermost.watch(x)
+        with lab.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with lab.GradientTape(persistent=True) as inner:
+                inner.watch(x)
+                y = f(x)
+            slope = inner.gradient(y, x)
+        bend = outer.gradient(slope, x)
+    return {}
+lessons.check_derivative(third_with_gaps, order=3)"""
+_NTH = 'lessons.check("13.1", lambda f, x: {})'
+_JERK = 'lessons.check("13.5", lambda height, t: {})'
+
+RIGHT: list[tuple[str, str]] = [
+    ("example-gaps", _THIRD.format("outermost.gradient(bend, x)")),
+    ("example-gaps", _THIRD.format("float(outermost.gradient(bend, x))")),
+    ("example-gaps", "lessons.check_derivative(lambda f, x: lab.gradient(lab.gradient(lab.gradient(f)))(x), order=3)"),
+    ("example-gaps", "lessons.check_derivative(lambda f, x: f.derivative(3)(float(x)), order=3)"),
+    ("example-blank", _MIXED.format("outer.gradient(slope, y)")),
+    ("example-blank", "lessons.check_mixed(lambda f, x, y: lab.hessian(lambda p: f(p[0], p[1]))(lab.stack([x, y]))[0, 1])"),
+    ("example-blank", "lessons.check_mixed(lambda f, x, y: lab.gradient(lambda b: lab.gradient(lambda a: f(a, b))(x))(y))"),
+    ("example-blank", """
+def mixed(f, x, y):
+    h, x, y = 1e-4, float(x), float(y)
+    return (f(x + h, y + h) - f(x + h, y - h) - f(x - h, y + h) + f(x - h, y - h)) / (4 * h * h)
+lessons.check_mixed(mixed)"""),
+    ("exercise-repair", _SECOND.format("outer.gradient(slope, x)")),
+    ("exercise-repair", _NTH.format("lab.gradient(lab.gradient(f))(x)")),
+    ("exercise-repair", _NTH.format("[lab.hessian(f)(x).numpy()]")),
+    ("exercise-repair", _NTH.format("lab.hvp(f, x, lab.constant(1.0, dtype=lab.float64))")),
+    ("exercise-hessian", _VALLEY.format(f"np.array([[{_XX}, -400 * x], [-400 * x, 200]])")),
+    ("exercise-hessian", _VALLEY.format("((2 - 400 * y + 1200 * x ** 2, -400 * x), (-400 * x, 200.0))")),
+    ("exercise-hessian", _VALLEY.format("[[lab.constant(2 - 400 * y + 1200 * x * x), -400 * x], [-2 * 200 * x, 2 * 100]]")),
+    ("exercise-hvp", _PRODUCT.format("outer.gradient(along, x)")),
+    ("exercise-hvp", _PRODUCT.format("outer.gradient(slope, x, output_gradients=v)")),
+    ("exercise-hvp", 'lessons.check("13.3", lambda f, x, v: lab.gradient(lambda p: lab.reduce_sum(lab.gradient(f)(p) * v))(x))'),
+    ("exercise-hvp", 'lessons.check("13.3", lambda f, x, v: lab.jvp(lab.gradient(f), [x], [v])[1])'),
+    ("exercise-newton", _NEWTON.format("x.numpy() - np.linalg.inv(curvature) @ slope")),
+    ("exercise-newton", _NEWTON.format("list(x.numpy() + np.linalg.solve(curvature, -slope))")),
+    ("exercise-newton", _NEWTON.format("x - lab.constant(np.linalg.lstsq(curvature, slope, rcond=None)[0])")),
+    ("transfer-answer", _JERK.format("lab.gradient(lab.gradient(lab.gradient(height)))(t)")),
+    ("transfer-answer", _JERK.format("lab.hessian(lab.gradient(height))(t)")),
+    ("transfer-answer", _JERK.format("6 * np.polyfit(s := np.linspace(-1, 1, 6), [float(height(float(t) + u)) for u in s], 5)[2]")),
+]  # fmt: skip
+"""Further right answers, in other words."""
+
 WRONG: list[tuple[str, str, str]] = [
     ("exercise-repair", _OUTSIDE, "FIRST_OUTSIDE"),
     ("exercise-repair", _SECOND.format("None"), "BLANK"),
@@ -140,5 +189,40 @@ WRONG: list[tuple[str, str, str]] = [
     ("exercise-newton", _NEWTON.format("x"), "NO_STEP"),
     ("exercise-newton", _NEWTON.format("x * 2"), "OTHER"),
     ("exercise-newton", _NEWTON.format("slope[0]"), "RAISES"),
+    ("example-gaps", _THIRD.format("outermost.gradient(slope, x)"), "SAME_TARGET"),
+    ("example-gaps", _THIRD.format("outermost.gradient(y, x)"), "SAME_TARGET"),
+    ("example-gaps", _THIRD.format("bend"), "SAME_TARGET"),
+    ("example-gaps", _THIRD.format("slope ** 3"), "SQUARED"),
+    ("example-gaps", _THIRD.format("slope * bend"), "OTHER"),
+    ("example-gaps", _THIRD.format("-outermost.gradient(bend, x)"), "OTHER"),
+    ("example-gaps", _THIRD.format("outermost.gradient(bend, x) + 1.0"), "OTHER"),
+    ("example-gaps", _THIRD.format("outermost.gradient(..., x)"), "BLANK"),
+    ("example-gaps", _THIRD.format("outermost.gradient(bend, f)"), "RAISES"),
+    ("example-gaps", _THIRD.format("inner.gradient(bend, x)"), "FIRST_OUTSIDE"),
+    ("example-gaps", _THIRD.format("print(outermost.gradient(bend, x))"), "BLANK"),
+    ("example-blank", _MIXED.format("-outer.gradient(slope, y)"), "OTHER"),
+    ("example-blank", _MIXED.format("2.0 * outer.gradient(slope, y)"), "OTHER"),
+    ("example-blank", _MIXED.format("outer.gradient(slope, [x, y])"), "RAISES"),
+    ("example-blank", _MIXED.format("print(outer.gradient(slope, y))"), "BLANK"),
+    ("exercise-repair", _SECOND.format("-outer.gradient(slope, x)"), "OTHER"),
+    ("exercise-repair", _SECOND.format("outer.gradient(slope, x) / 2.0"), "OTHER"),
+    ("exercise-repair", _NTH.format("12.0"), "OTHER"),
+    ("exercise-hessian", _VALLEY.format(f"[[{_XX}, -400 * x], [-400 * x, 100]]"), "OTHER"),
+    ("exercise-hessian", _VALLEY.format("[[2 - 400 * y, -400 * x], [-400 * x, 200]]"), "OTHER"),
+    ("exercise-hessian", _VALLEY.format("[[2 + 800 * x * x, -400 * x], [-400 * x, 200]]"), "OTHER"),
+    ("exercise-hessian", _VALLEY.format("[['xx', 'xy'], ['yx', 'yy']]"), "RAISES"),
+    ("exercise-newton", _NEWTON.format("(x - np.linalg.solve(curvature, slope)) * 1.0001"), "OTHER"),
+    ("exercise-newton", _NEWTON.format("x - 0.5 * np.linalg.solve(curvature, slope)"), "OTHER"),
+    ("exercise-newton", _NEWTON.format("x - np.linalg.solve(curvature, slope)[:, None]"), "RAISES"),
+    ("exercise-newton", _NEWTON.format("print(x)"), "BLANK"),
+    ("transfer-answer", _JERK.format("lab.gradient(height)(t)"), "SAME_TARGET"),
+    ("transfer-answer", _JERK.format("height(t)"), "VALUE"),
+    ("transfer-answer", _JERK.format("lab.gradient(lab.gradient(height))(t) * lab.gradient(height)(t)"), "OTHER"),
+    ("transfer-answer", _JERK.format("-lab.gradient(lab.gradient(lab.gradient(height)))(t)"), "OTHER"),
+    ("transfer-answer", _JERK.format("lab.gradient(lab.gradient(lab.gradient(lab.gradient(height))))(t)"), "OTHER"),
+    ("transfer-answer", _JERK.format("0.0"), "OTHER"),
+    ("transfer-answer", _JERK.format("lab.gradient(lab.gradient(lab.gradient(height)))"), "RAISES"),
+    ("transfer-answer", _JERK.format("str(lab.gradient(lab.gradient(lab.gradient(height)))(t))"), "RAISES"),
+    ("transfer-answer", _JERK.format("print(t)"), "BLANK"),
 ]  # fmt: skip
 """Cell, what is typed, and the code."""

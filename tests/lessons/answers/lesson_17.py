@@ -79,6 +79,83 @@ _LOOSE = """(a,) = emitter.emit_op("add", [one, two], [x + w])
 _SWAPPED = """(a,) = emitter.emit_op("mul", [one, two], [x * w])
     (y,) = emitter.emit_op("mul", [a, two], [x * w * w])"""
 
+_WALKS = """
+def mended(end, inputs):
+    end.grad = np.float64(1.0)
+    sweep = Num.emitter.start_backward([end.id], [end.grad], [num.id for num in inputs])
+    {}
+        for position, (parent, slope) in enumerate(zip(num.parents, num.slopes)):
+            {}
+            Num.emitter.emit_contribution(sweep, num.id, position, num.grad * slope, local=slope, total=parent.grad)
+    {}
+def reuses(x, w):
+    a = x * w
+    return a * a + a
+lessons.check("17.2", lambda emitter, x, w: run(emitter, reuses, {{"x": x, "w": w}}, backward=mended))"""
+_SORTED = """made, stack = [], [(end, iter(end.parents))]
+    while stack:
+        num, left = stack[-1]
+        parent = next((p for p in left if p not in made and all(p is not n for n, _ in stack)), None)
+        if parent is None:
+            made.append(stack.pop()[0])
+        else:
+            stack.append((parent, iter(parent.parents)))
+    for num in reversed(made):"""
+_SHEET = """
+def spreadsheet(emitter, b1, b2):
+    price = emitter.add_source(b1, name="B1", kind="variable")
+    rate = emitter.add_source(b2, name="B2", kind="variable")
+    (tax,) = emitter.emit_op("mul", [price, rate], [{tax}])
+    (total,) = emitter.emit_op("{op}", [price, tax], [{total}])
+    sweep = emitter.start_backward([total], [{seed}], [price, rate])
+    for op, position, value in {flows}:
+        emitter.emit_contribution(sweep, op, position, value)
+    {end}
+lessons.check("17.3", spreadsheet)"""
+
+
+def _walks(
+    order: str = "for num in reversed(Num.tape):",
+    receive: str = "parent.receive(num.grad * slope)",
+    end: str = "Num.emitter.end_backward(sweep)",
+) -> str:
+    return _WALKS.format(order, receive, end)
+
+
+def _sheet(**changes: str) -> str:
+    right = {
+        "tax": "b1 * b2",
+        "op": "add",
+        "total": "b1 + b1 * b2",
+        "seed": "1.0",
+        "end": "emitter.end_backward(sweep)",
+        "flows": "((total, 0, 1.0), (total, 1, 1.0), (tax, 0, b2), (tax, 1, b1))",
+    }
+    return _SHEET.format(**{**right, **changes})
+
+
+RIGHT: list[tuple[str, str]] = [
+    ("example-gaps", _gaps(again="[one][0]", first="1.0 * x")),
+    ("example-gaps", _gaps(seed="np.float64(1)", first="np.array(x)")),
+    ("example-gaps", _gaps(first="np.sum([x, x]) / 2")),
+    ("example-blank", _blank()),
+    ("example-blank", _blank(left="1.0 * w", onward="[w][0]")),
+    ("example-blank", _blank(ops=_OPS.replace("[one, two]", "[two, one]"), right="w + x")),
+    ("exercise-op", _EXP.format(slope="np.exp(num.value)", kind="type('Mine', (Num,), {})")),
+    ("exercise-op", _EXP.format(slope="np.e ** num.value", kind="Num")),
+    ("exercise-op", _EXP.format(slope="np.exp(num.value / 2) ** 2", kind="Num")),
+    ("exercise-op", _EXP.format(slope="np.cosh(num.value) + np.sinh(num.value)", kind="Num")),
+    ("exercise-impatient", _walks()),
+    ("exercise-impatient", _walks("for num in sorted(Num.tape, key=lambda n: -n.id):\n        if num.grad is None:\n            continue")),
+    ("exercise-impatient", _walks(_SORTED)),
+    ("exercise-impatient", _walks("for num in Num.tape[::-1]:", "parent.grad = num.grad * slope + (0.0 if parent.grad is None else parent.grad)")),
+    ("transfer-answer", _sheet()),
+    ("transfer-answer", _sheet(flows="((total, 1, 1.0), (tax, 1, b1), (tax, 0, b2), (total, 0, 1.0))")),
+    ("transfer-answer", _sheet(total="b1 * (1 + b2)", end="return emitter.end_backward(sweep)")),
+    ("exercise-impatient", _walks("for num in reversed(Num.tape[1:]):")),
+]  # fmt: skip
+"""Further right answers, in other words."""
+
 WRONG: list[tuple[str, str, str]] = [
     ("example-full", "lessons.check_emitted(lambda emitter, x: None, lambda x: x * x)", "OTHER"),
     ("example-full", "lessons.check_emitted(3, lambda x: x * x)", "RAISES"),
@@ -101,5 +178,40 @@ WRONG: list[tuple[str, str, str]] = [
     ("exercise-op", _EXP.format(slope="np.exp(num.value)", kind="Forgetful"), "OVERWRITE"),
     ("exercise-op", _EXP.format(slope="1.0", kind="Num"), "OTHER"),
     ("transfer-answer", "lessons.check_emitted(..., lambda b1, b2: b1 + b1 * b2)", "BLANK"),
+    ("example-gaps", _gaps(seed="0.0"), "OTHER"),
+    ("example-gaps", _gaps(seed="x"), "OTHER"),
+    ("example-gaps", _gaps(again="two"), "SKIPPED_OP"),
+    ("example-gaps", _gaps(again="a"), "RAISES"),
+    ("example-gaps", _gaps(first="-x"), "OTHER"),
+    ("example-gaps", _gaps(second=""), "ONE_PER_VALUE"),
+    ("example-blank", _blank(left="...", right="x + w"), "BLANK"),
+    ("example-blank", _blank(right="x"), "OVERWRITE"),
+    ("example-blank", _blank(left="-w"), "OTHER"),
+    ("example-blank", _blank(onward="x"), "OTHER"),
+    ("exercise-op", _EXP.format(slope="...", kind="Num"), "BLANK"),
+    ("exercise-op", _EXP.format(slope="-np.exp(num.value)", kind="Num"), "OTHER"),
+    ("exercise-op", _EXP.format(slope="np.exp(num.value) + 1", kind="Num"), "OTHER"),
+    ("exercise-op", _EXP.format(slope="num.value * np.exp(num.value - 1)", kind="Num"), "OTHER"),
+    ("exercise-op", _EXP.format(slope="'exp'", kind="Num"), "RAISES"),
+    ("exercise-op", _EXP.format(slope="exp(num)", kind="Num"), "TOO_LONG"),
+    ("exercise-impatient", _walks().replace("backward=mended", "backward=impatient"), "RAISES"),
+    ("exercise-impatient", _walks("for num in Num.tape:\n        if num.grad is None:\n            continue"), "OTHER"),
+    ("exercise-impatient", _walks(receive="parent.grad = num.grad * slope"), "OVERWRITE"),
+    ("exercise-impatient", _walks(receive="parent.receive(slope)"), "OVERWRITE"),
+    ("exercise-impatient", _walks(receive="parent.receive(-num.grad * slope)"), "OTHER"),
+    ("exercise-impatient", _walks("for num in [end]:"), "OTHER"),
+    ("exercise-impatient", _walks("for num in 3:"), "RAISES"),
+    ("exercise-impatient", _walks("for num in []:"), "OTHER"),
+    ("exercise-impatient", 'lessons.check("17.2", lambda emitter, x, w: None)', "OTHER"),
+    ("transfer-answer", _sheet(tax="b1 + b2"), "SKIPPED_OP"),
+    ("transfer-answer", _sheet(op="mul", total="b1 * b1 * b2"), "OTHER"),
+    ("transfer-answer", _sheet(flows="((total, 0, 1.0), (total, 1, 1.0), (tax, 0, b1), (tax, 1, b2))"), "OWN_VALUE"),
+    ("transfer-answer", _sheet(flows="((total, 0, 1.0), (total, 1, 1.0), (tax, 0, 1.0), (tax, 1, 1.0))"), "OTHER"),
+    ("transfer-answer", _sheet(flows="((tax, 0, b2), (tax, 1, b1), (total, 0, 1.0), (total, 1, 1.0))"), "EARLY"),
+    ("transfer-answer", _sheet(flows="((total, 1, 1.0), (tax, 0, b2), (tax, 1, b1))"), "OTHER"),
+    ("transfer-answer", _sheet(seed="2.0"), "OTHER"),
+    ("transfer-answer", _sheet(seed="..."), "BLANK"),
+    ("transfer-answer", 'lessons.check("17.3", lambda emitter, b1, b2: b1 + b1 * b2)', "OTHER"),
+    ("transfer-answer", 'lessons.check("17.3", "B4 = B1 + B3")', "RAISES"),
 ]  # fmt: skip
 """Cell, what is typed, and the code."""
