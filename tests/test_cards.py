@@ -112,7 +112,7 @@ def test_a_card_is_sound_small_and_escapes_every_name(name: str) -> None:
         ("row", ["nan", "1 not finite", "smallest −2 · mean −0.5 · largest 1"]),
         ("matrix", ["Variable", "<script>", "float64 · shape (2, 3)", "largest 5"]),
         ("cube", ["shown: [0, :, :]"]),
-        ("large", ["1,990 more rows · 2,988 more columns", "…"]),
+        ("large", ["1,990 more rows · 2,988 more columns", "⋯"]),
         ("empty", ["no elements"]),
         ("tape", ["GradientTape", "1 op · watches <script>", "persistent"]),
         ("layer", ["Dense", "units=3", "not built yet"]),

@@ -169,7 +169,7 @@ class Accounts:
 def _shown(account: Account, state: State) -> list[Any]:
     """Return what is written on an account: slots, bookings, amount, order, and whether it is early and now."""
     slots = "●" * state.booked + "○" * (account.due - state.booked)
-    slots = slots if len(slots) <= MOST_SLOTS else f"{slots[: MOST_SLOTS - 1]}…"
+    slots = slots if len(slots) <= MOST_SLOTS else f"{slots[: MOST_SLOTS - 1]}‥"
     booked = f"{state.booked} of {account.due}" if account.due else "seed"
     order = f"#{'·'.join(map(str, state.order))}" if state.order else ""
     return [slots, booked, state.holds, order, state.early, state.now]
@@ -194,7 +194,7 @@ def _edge(curve: geometry.Curve) -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= 6 else f"{name[:5]}…"
+    return name if len(name) <= 6 else f"{name[:5]}‥"
 
 
 def _wrapped(lines: Sequence[str]) -> list[str]:

@@ -156,7 +156,7 @@ def _hidden(count: int, shown: list[int | None], what: str) -> list[str]:
 
 
 def _index(position: int | None) -> str:
-    return "…" if position is None else str(position)
+    return "⋯" if position is None else str(position)
 
 
 def _row_head(position: int | None) -> str:
@@ -164,7 +164,7 @@ def _row_head(position: int | None) -> str:
 
 
 def _element(table: Any, row: int | None, column: int | None) -> str:
-    return "…" if row is None or column is None else _number(table[row, column])
+    return "⋯" if row is None or column is None else _number(table[row, column])
 
 
 def _number(value: Any) -> str:

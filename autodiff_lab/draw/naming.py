@@ -9,7 +9,8 @@ from autodiff_lab.explain.expressions import LONGEST, applied, formula, in_words
 if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
-LEFT_OUT = "…"
+LEFT_OUT = "⋯"
+"""What stands for parts that are left out; "…" means "not computed yet"."""
 
 
 def described(recording: Recording, tensor: int) -> str:
@@ -22,7 +23,7 @@ def described(recording: Recording, tensor: int) -> str:
     >>> with lab.record() as recording:
     ...     y = lab.exp(lab.sin(lab.tanh(x * x))) - 1.0
     >>> [described(recording, a.outputs[0]) for a in recording.applications[:4]]
-    ['x * x', 'tanh(x * x)', 'sin(tanh(…))', 'exp(sin(…))']
+    ['x * x', 'tanh(x * x)', 'sin(tanh(⋯))', 'exp(sin(⋯))']
     """
     whole = formula(recording, tensor)
     made = recording.tensors[tensor].application

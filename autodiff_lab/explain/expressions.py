@@ -95,7 +95,7 @@ def acting_as(recording: Recording, application: Application) -> str:
 def located(recording: Recording, place: Place | None) -> str:
     """Return a place in words, with the user's source line; a very long line is cut off."""
     line = recording.line(place)
-    line = line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…"
+    line = line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}‥"
     return one_line(recording.where(place) + (f": {line}" if line else ""))
 
 

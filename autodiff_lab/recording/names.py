@@ -117,10 +117,10 @@ def short_name(name: str) -> str:
     Examples
     --------
     >>> short_name("two\nlines"), short_name(70 * "a")
-    ('two lines', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaa')
+    ('two lines', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa⋯aaaaaaaaaaaaaaa')
     """
     words = one_line(name)
-    return words if len(words) <= 60 else f"{words[:40]}…{words[-15:]}"
+    return words if len(words) <= 60 else f"{words[:40]}⋯{words[-15:]}"
 
 
 _Run = tuple[tuple[Statement, ...], list[Application]]

@@ -72,7 +72,7 @@ def _complex(value: complex, digits: int, minus: str) -> str:
 def _quoted(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: _TEXT + 1])
-    text = text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+    text = text if len(text) <= _TEXT else text[: _TEXT - 1] + "‥"
     return f'"{text}"'
 
 
@@ -140,6 +140,6 @@ def _large(snapshot: Snapshot, digits: int, minus: str) -> str:
     elif not summary.first and snapshot.size:
         shown = "unknown"
     else:
-        shown = f"{', '.join(short(x, digits, minus) for x in summary.first[:2])}, …"
+        shown = f"{', '.join(short(x, digits, minus) for x in summary.first[:2])}, ⋯"
     counts = [f"{count} {word}" for count, word in ((summary.nan, "nan"), (summary.inf, "inf")) if count]
     return ", ".join([shown, *counts])

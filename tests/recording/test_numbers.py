@@ -36,7 +36,7 @@ def test_other_kinds_of_values() -> None:
     assert short(np.bool_(False)) == "False"
     assert short(b"abc") == '"abc"'
     assert short(1 - 2j) == "1 - 2i"
-    assert short("x" * 50).endswith('…"')
+    assert short("x" * 50).endswith('‥"')
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,6 @@ def test_brief_of_arrays(array: np.ndarray, text: str) -> None:
 def test_brief_of_a_summary_and_of_foreign_dtypes() -> None:
     """A value of which only the summary was kept, and one whose dtype NumPy does not know, can be shown."""
     summary = Summary(None, None, None, 0, 0, ("a", "b"))
-    assert brief(Snapshot("string", (9,), None, summary)) == '"a", "b", … [9]'
+    assert brief(Snapshot("string", (9,), None, summary)) == '"a", "b", ⋯ [9]'
     assert brief(Snapshot("float8", (2,), [1.5, 2.5])) == "[1.5, 2.5]"
     assert dimensions((2, 3, 4)) == "[2×3×4]"

@@ -90,7 +90,7 @@ export function secantSentence(words, point, other, step) {
 export function statusSentence({ count, magnified, interpolated, waiting, problem }) {
   const zoomed = magnified > 1.001 ? `enlarged ${short(magnified, 3)}×, ` : "";
   if (problem) return `${zoomed}interpolated between the samples: ${problem}`;
-  if (waiting) return `${zoomed}computing finer samples …`;
+  if (waiting) return `${zoomed}computing finer samples`;
   if (interpolated) return `${zoomed}interpolated between the samples: there is no kernel to ask for finer ones`;
   return `${zoomed}${count} samples in view, each derivative computed by the tape`;
 }

@@ -181,7 +181,7 @@ function placeIn(dims, wide, place, summed) {
   return dims.reduce((at, length, axis) => at * length + (length === 1 || summed.includes(axis + lacking) ? 0 : kept[axis]), 0);
 }
 
-/** Where an element is, as one writes it: "[1, 3]". @param {Table} table @param {number} at */
+/** Where an element is, as one writes it: "[1, 3]". @param {{ dims: number[] }} table @param {number} at */
 export function indexWords({ dims }, at) {
   const index = [];
   for (let axis = dims.length - 1, rest = at; axis >= 0; axis -= 1) {

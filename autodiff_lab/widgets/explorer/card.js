@@ -2,6 +2,7 @@
 
 import { backwardArithmetic, forwardArithmetic } from "./arithmetic.js";
 import { element, formula } from "./dom.js";
+import { elementsPart } from "./elements.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { makeGrids } from "./grids.js";
 import { hasCells } from "./jump.js";
@@ -39,8 +40,9 @@ export function paintCard(card, scene, state) {
  * @param {Scene} scene
  * @param {State} state
  * @param {Tensor} tensor
+ * @param {import("./elements.js").Compute} compute
  */
-export function paintTensor(card, scene, state, tensor) {
+export function paintTensor(card, scene, state, tensor, compute) {
   const { value } = tensor;
   const made = scene.applications.get(tensor.application);
   const gradient = gradientOf(scene, state, tensor);
@@ -55,7 +57,7 @@ export function paintTensor(card, scene, state, tensor) {
   line("produced", ...(made ? [opLink(made)] : [`${tensor.kind}${aboutPlace(tensor)}`]));
   const users = usersOf(scene, tensor.number);
   line("used", ...(users.length ? users.slice(0, MOST_USERS).map(opLink) : ["by no op"]), users.length > MOST_USERS ? `and ${users.length - MOST_USERS} more` : "");
-  card.replaceChildren(element("p", { class: "counter" }, "Tensor"), element("h3", {}, tensor.name), list);
+  card.replaceChildren(element("p", { class: "counter" }, "Tensor"), element("h3", {}, tensor.name), list, ...(hasValue(scene, state, tensor) ? elementsPart(tensor, compute) : []));
 }
 
 /** An op that a click goes to. @param {Application} application */

@@ -59,6 +59,9 @@ export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
+/** @type {Map<string, Element>} formulas that were parsed before */
+const PARSED = new Map();
+
 /**
  * A formula with the names of its inputs: MathML rebuilt from a short list of elements, else text.
  * @param {string} template from draw/formula.py
@@ -67,8 +70,9 @@ export function setAttribute(node, name, value) {
  */
 export function formula(template, names) {
   if (template.startsWith("<math")) {
-    const parsed = new DOMParser().parseFromString(template, "text/xml");
-    if (parsed.documentElement.localName === "math") return rebuilt(parsed.documentElement, names);
+    const root = PARSED.get(template) ?? new DOMParser().parseFromString(template, "text/xml").documentElement;
+    PARSED.set(template, root);
+    if (root.localName === "math") return rebuilt(root, names);
   }
   return element("code", { class: "formula" }, marked(template, names));
 }

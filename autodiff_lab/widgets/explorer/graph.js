@@ -46,6 +46,8 @@ export class GraphPanel {
     this.moved = false;
     /** Whether the panel has the height of its first picture. */
     this.grown = false;
+    /** Whether the picture is where `look` says. */
+    this.placed = false;
     /** Scale for which the names on chips were written; 0 for none. */
     this.written = 0;
     /** @type {{ width: number, height: number } | null} of the panel, when it is known */
@@ -83,6 +85,7 @@ export class GraphPanel {
     halos.append(this.halo);
     view.boxes.forEach((box, at) => (box.kind === "frame" ? frames : boxes).append(this.boxes[at].group));
     this.world.replaceChildren(...layers);
+    this.placed = false;
     this.written = 0;
     this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));
     this.homes.delete(-1);
@@ -178,7 +181,9 @@ export class GraphPanel {
 
   /** @param {Look} look @param {boolean} [gliding] */
   move(look, gliding = false) {
-    if (look === this.look && !gliding) return;
+    // Styles that are set again, even to what they were, are worked out again for every box.
+    if (this.placed && look.x === this.look.x && look.y === this.look.y && look.scale === this.look.scale) return;
+    this.placed = true;
     this.look = look;
     this.world.classList.toggle("gliding", gliding);
     this.world.style.transform = `translate(${look.x}px, ${look.y}px) scale(${look.scale})`;

@@ -39,7 +39,7 @@ export function jump(root, place) {
  * @param {string} text
  */
 function findLine(cells, cell, number, text) {
-  const wanted = text.replace(/…$/, "");
+  const wanted = text.replace(/‥$/, "");
   const isIt = (/** @type {Element | undefined} */ line) => line !== undefined && (line.textContent ?? "").trim().startsWith(wanted);
   const own = (/** @type {Element} */ one) => one.querySelector(".jp-InputPrompt")?.textContent?.trim() === `[${cell}]:`;
   const ordered = [...cells.filter(own), ...cells.filter((one) => !own(one))];

@@ -17,7 +17,7 @@ export function listenToKeys(root, table, signal) {
     const target = /** @type {Element} */ (event.target);
     if (target.matches("input[type=search], input.cell, .asks input, select")) return;
     if (target.matches("button, summary, input, a") && [" ", "Enter"].includes(event.key)) return;
-    if (target.matches(".scroller") && ["ArrowUp", "ArrowDown"].includes(event.key)) return;
+    if (target.matches(".scroller, .card") && ["ArrowUp", "ArrowDown"].includes(event.key)) return;
     const act = acts.get(`${event.shiftKey ? "Shift+" : ""}${event.key}`) ?? acts.get(event.key);
     if (!act) return;
     event.preventDefault();

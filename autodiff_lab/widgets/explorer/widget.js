@@ -47,7 +47,7 @@ export class ExplorerView {
     this.tracer = new Tracer(this.scene, this.graph, {
       focus: () => this.focus(), step: () => this.step(), go, show: (path) => this.reveal(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
     });
-    this.card = element("section", { class: "card", "aria-label": "Step" });
+    this.card = element("section", { class: "card", tabindex: 0, "aria-label": "Step" });
     this.asker = new Asker(this.scene, model, this.card, { stop: () => this.transport.stop(), back: () => this.graph.element.focus({ preventScroll: true }) });
     this.slots = makeSlots(this.scene, go, signal);
     this.passes = new Passes(this.scene, model, this.graph, { step: () => this.step(), go, say: (text) => this.say(text), focus: () => this.focus(), signal });
@@ -91,7 +91,7 @@ export class ExplorerView {
     const { model } = this;
     listenToKeys(this.root, this.keys, signal);
     this.card.addEventListener("click", (event) => {
-      const link = event.target instanceof Element ? event.target.closest("[data-application]") : null;
+      const link = event.target instanceof Element ? event.target.closest("button[data-application]") : null;
       if (event.target instanceof Element && event.target.closest("button.place")) setTimeout(() => this.jump()); // after the notebook took the click
       if (!link) return;
       this.goTo(Number(link.getAttribute("data-application")));
@@ -202,7 +202,7 @@ export class ExplorerView {
   /** The card of a tensor that was asked for, of the step, or the question of the next one, whose words are returned. @param {State} state */
   paintCard(state) {
     const tensor = this.scene.tensors.get(this.tracer.told);
-    if (tensor) paintTensor(this.card, this.scene, this.passes.shown(state), tensor);
+    if (tensor) paintTensor(this.card, this.scene, this.passes.shown(state), tensor, (number) => this.changes.current(number) ?? this.changes.program?.baseline().values[number]);
     else paintCard(this.card, this.scene, state);
     const asked = tensor ? "" : this.asker.paint(state);
     if (!asked) this.card.append(...this.passes.card(state));
