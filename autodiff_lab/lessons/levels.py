@@ -15,7 +15,18 @@ import numpy as np
 from autodiff_lab.draw.curves import svg as curves_svg
 from autodiff_lab.draw.sketches import in_words, position, signs_of, zeros
 from autodiff_lab.exploring.curves import curves_of
-from autodiff_lab.lessons.attempt import attempt, checked, finite, idea_behind, is_blank, listed, other, stop
+from autodiff_lab.lessons.attempt import (
+    attempt,
+    checked,
+    finite,
+    idea_behind,
+    is_blank,
+    listed,
+    name_of,
+    other,
+    protect,
+    stop,
+)
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.pictures import Picture
 from autodiff_lab.lessons.result import CheckResult, passed
@@ -190,7 +201,7 @@ def check_slopes(f: Function, lo: float, hi: float, *, level: Any, signs: Any, s
     >>> lessons.check_slopes(lambda x: x * x, -1, 1, level=[0], signs="-+", steepest=[])
     Passed. Level points, signs and steepest points are right.
     """
-    curves, _ = curves_of(f, lo, hi, 2001, 2)
+    curves, _ = protect(lambda: curves_of(f, lo, hi, 2001, 2), name_of(f))
     value, slope, bend = (zeros(curves.x, row) for row in curves.rows)
     given, steep = _places(level, "level"), _places(steepest, "steepest")
     if is_blank(signs):
