@@ -1,8 +1,7 @@
 // Checkpoints: a strip of values, few slots to hold them.  Choose what a run keeps; the backward pass runs over the board.
 
-import { attend, makeHint } from "../host.js";
 import { add, addButton, detached, make } from "../plotting/elements.js";
-import { listenToPlotKeys } from "../plotting/gestures.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { fewestOps, ideaOf, many, moveText, nameOf, play, scoreText, stateOf } from "./rules.js";
 
 /** @typedef {{ values: number, slots: number, ideas: Record<string, string> }} Facts */
@@ -12,24 +11,15 @@ const PACE = 130; // milliseconds that a move is shown
 const CELL = { height: 40, gap: 4 };
 const ROW = 18;
 
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  const view = new BoardView(model, make(el, "div", "autodiff-lab lab-plotting lab-checkpoints"), stop.signal);
-  return () => {
-    stop.abort();
-    view.leave();
-  };
-}
-
-class BoardView {
+/** @extends {Stage<Traits>} */
+class BoardView extends Stage {
   /**
    * @param {import("@anywidget/types").AnyModel<Traits>} model
    * @param {HTMLElement} root
    * @param {AbortSignal} stop
    */
   constructor(model, root, stop) {
-    this.model = model;
+    super(model, root, stop);
     this.facts = model.get("facts");
     this.par = fewestOps(this.facts.values, this.facts.slots) - this.facts.values;
     this.game = play(this.facts.values, this.facts.slots, model.get("choices"));
@@ -43,36 +33,21 @@ class BoardView {
     const row = make(root, "div", "controls");
     this.runButton = addButton(row, "run", "Run, and keep what is marked (Enter)", () => this.run(), stop);
     addButton(row, "take back", "Take the last choice back (Backspace)", () => this.back(), stop);
-    addButton(row, "begin again", "Begin again (R)", () => this.set([]), stop);
-    const keys = make(root, "p", "keys", "← → move, Space marks a value to keep, Enter runs, Backspace takes a choice back, R begins again. ");
-    keys.append(makeHint("→"));
-    this.said = make(root, "p", "sentence");
-    this.said.setAttribute("aria-live", "polite");
+    addButton(row, "begin again", "Begin again (R)", () => this.set("choices", []), stop);
+    this.addKeys("← → move, Space marks a value to keep, Enter runs, Backspace takes a choice back, R begins again.", "→");
+    this.said = this.addSentence();
     this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "plot", tabindex: 0, role: "application" }));
     this.runs = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "runs" }));
     this.svg.addEventListener("pointerdown", event => {
       const value = Number(/** @type {Element} */ (event.target).closest("[data-value]")?.getAttribute("data-value"));
       if (value) this.mark(value);
     }, { signal: stop });
-    listenToPlotKeys(root, event => this.action(event), stop);
-    this.onChoices = () => this.replay();
-    model.on("change:choices", this.onChoices);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(root);
-    attend(model, root, this.svg, stop);
+    stop.addEventListener("abort", () => clearInterval(this.clock));
+    this.begin(["choices"], this.svg);
+  }
+
+  changed() {
     this.replay();
-  }
-
-  leave() {
-    clearInterval(this.clock);
-    this.resize.disconnect();
-    this.model.off("change:choices", this.onChoices);
-  }
-
-  /** @param {number[][]} choices */
-  set(choices) {
-    this.model.set("choices", choices);
-    this.model.save_changes();
   }
 
   /** Show the moves of a choice one after the other; at once where less motion is asked for. */
@@ -124,7 +99,7 @@ class BoardView {
     if (this.isMoving) {
       this.shown = this.game.moves.length;
       this.draw();
-    } else if (this.game.asked) this.set([...this.model.get("choices"), this.draft]);
+    } else if (this.game.asked) this.set("choices", [...this.model.get("choices"), this.draft]);
   }
 
   back() {
@@ -132,7 +107,7 @@ class BoardView {
       this.draft = [];
       this.refused = "";
       this.draw();
-    } else this.set(this.model.get("choices").slice(0, -1));
+    } else this.set("choices", this.model.get("choices").slice(0, -1));
   }
 
   /** @param {KeyboardEvent} event */
@@ -149,7 +124,7 @@ class BoardView {
     /** @type {Record<string, () => void>} */
     const acts = {
       ArrowLeft: to(this.cursor - 1), ArrowRight: to(this.cursor + 1), Home: to(low), End: to(high),
-      " ": () => this.mark(this.cursor), Enter: () => this.run(), Backspace: () => this.back(), r: () => this.set([]),
+      " ": () => this.mark(this.cursor), Enter: () => this.run(), Backspace: () => this.back(), r: () => this.set("choices", []),
     };
     return acts[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? null;
   }
@@ -231,4 +206,4 @@ class BoardView {
   }
 }
 
-export default { render };
+export default staged(BoardView, "lab-checkpoints");

@@ -1,7 +1,7 @@
 // Engines side by side: the drawing and its states come from Python, this writes one state after the other into it.
 
 import { attend, giveBack, keepKeys, makeHint } from "../host.js";
-import { addButton, make } from "../plotting/elements.js";
+import { addButton, drawnFrom, make } from "../plotting/elements.js";
 
 /** @typedef {[slots: string, booked: string, holds: string, order: string, early: boolean, now: boolean]} AccountState */
 /** @typedef {{ name: string, idea: string, audit: string[], sentences: string[], states: AccountState[][] }} EnginePass */
@@ -73,7 +73,7 @@ function makePanel(board, facts, pass) {
   panel.setAttribute("aria-label", pass.name);
   make(panel, "h3", "", pass.name);
   make(panel, "p", "idea", pass.idea);
-  const drawn = accountsIn(facts);
+  const drawn = drawnFrom(facts.markup, "lab-accounts", `0 0 ${facts.width} ${facts.height}`, facts.width);
   panel.append(drawn);
   const said = make(panel, "p", "said");
   said.setAttribute("aria-live", "polite");
@@ -89,18 +89,6 @@ function makePanel(board, facts, pass) {
       audit.classList.toggle("open", step >= last);
     },
   };
-}
-
-/** @param {EngineFacts} facts */
-function accountsIn(facts) {
-  const text = `<svg xmlns="http://www.w3.org/2000/svg">${facts.markup}</svg>`;
-  const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  const svg = /** @type {Element} */ (document.importNode(parsed, true));
-  svg.setAttribute("class", "lab-accounts");
-  svg.setAttribute("viewBox", `0 0 ${facts.width} ${facts.height}`);
-  svg.setAttribute("width", String(facts.width));
-  svg.setAttribute("aria-hidden", "true"); // the sentence below says what has just changed
-  return svg;
 }
 
 /** @param {Element | null} group @param {AccountState} state @param {boolean} moving whether the pass is under way */

@@ -3,7 +3,7 @@
 // shape of the result is drawn so, with its copies hatched; an element under the pointer lights up all of them.
 
 import { indexWords, partsOf, shown, sumWords } from "./arithmetic.js";
-import { barsPath, pathsOf } from "./cells.js";
+import { pathsOf } from "./cells.js";
 import { drawing, element, setText } from "./dom.js";
 
 /** @import { Arithmetic, Table, Term } from "./arithmetic.js" */
@@ -134,11 +134,4 @@ function listen({ rows, columns, picture, side }, point, withKeys) {
   });
   picture.addEventListener("focus", () => { if (now < 0) go(0); });
   picture.addEventListener("blur", () => go(-1));
-}
-
-/** A histogram where there are too many cells. @param {import("./scene.js").Value} value @param {string} kind */
-export function makeBars(value, kind) {
-  const picture = drawing("svg", { class: `cells ${kind}`, width: 96, height: 32, viewBox: "0 0 96 32", role: "img", "aria-label": "histogram" });
-  picture.append(drawing("path", { class: "level-4", d: barsPath(value.bars ?? [], { width: 96, height: 32 }) }));
-  return picture;
 }

@@ -41,7 +41,14 @@ export class ExplorerView {
     this.stop = new AbortController();
     const { signal } = this.stop;
     const go = (/** @type {number} */ step) => this.go(step);
-    this.graph = new GraphPanel(this.scene, { select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)), take: (edge) => this.tracer.take(edge), enter: (at) => this.enter(at), grown: (height) => this.grow(height), pointed: (applications) => this.source?.point(applications), signal });
+    this.graph = new GraphPanel(this.scene, {
+      select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)),
+      take: (edge) => this.tracer.take(edge),
+      enter: (at) => this.enter(at),
+      grown: (height) => this.grow(height),
+      pointed: (applications) => this.source?.point(applications),
+      signal,
+    });
     this.source = new SourcePanel(this.scene, this.graph, { pick: (at) => this.pick(at), signal });
     this.folds = new Folds(this.scene, model, this.graph, { focus: () => this.focus(), scope: () => this.scope(), open: (path) => this.open(path), say: (text) => this.say(text) });
     this.tracer = new Tracer(this.scene, this.graph, {

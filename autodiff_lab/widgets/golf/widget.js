@@ -1,11 +1,11 @@
 // Golf on a valley: choose the length of a stroke, see the next three before they are played, and hole in few strokes.
 
-import { attend, makeHint } from "../host.js";
 import { short } from "../numbers.js";
 import { valueAt } from "../plotting/axes.js";
 import { add, addButton, addCheckbox, detached, make } from "../plotting/elements.js";
-import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
+import { listenToPointer } from "../plotting/gestures.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { bendsOf, drawNow, drawSteps, ellipseAt, fitted, MARGIN } from "../surface/paper.js";
 import { factorsOf, heightAt, isIn, MOST, parseStep, pathOf, rivalOf, rivalText, scoreText, spotText, strokeText } from "./rules.js";
 
@@ -20,24 +20,15 @@ const GHOSTS = 3;
 const RINGS = 12;
 const BAR = { width: 220, height: 28, most: 1.5 };
 
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  const view = new GolfView(model, make(el, "div", "autodiff-lab lab-plotting lab-surface lab-golf"), stop.signal);
-  return () => {
-    stop.abort();
-    view.leave();
-  };
-}
-
-class GolfView {
+/** @extends {Stage<Traits>} */
+class GolfView extends Stage {
   /**
    * @param {import("@anywidget/types").AnyModel<Traits>} model
    * @param {HTMLElement} root
    * @param {AbortSignal} stop
    */
   constructor(model, root, stop) {
-    this.model = model;
+    super(model, root, stop);
     this.green = model.get("facts");
     this.title = make(root, "div", "head");
     const row = make(root, "div", "controls");
@@ -61,26 +52,13 @@ class GolfView {
     this.rival = addCheckbox(row, "second player", on => this.set("rival", on), stop);
     this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "plot", tabindex: 0, role: "application" }));
     this.bars = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "bars" }));
-    this.said = make(root, "p", "sentence");
-    this.said.setAttribute("aria-live", "polite");
+    this.said = this.addSentence();
     this.list = make(root, "ol", "strokes");
     this.against = make(root, "p", "sentence others");
-    const keys = make(root, "p", "keys", "← → change h by 0.01, ↑ ↓ by 0.1, Enter plays, Backspace takes back, R begins again, S second player. On the tee, Shift and arrows (or a drag) move the ball. ");
-    keys.append(makeHint("→"));
+    this.addKeys("← → change h by 0.01, ↑ ↓ by 0.1, Enter plays, Backspace takes back, R begins again, S second player. On the tee, Shift and arrows (or a drag) move the ball.", "→");
     this.area = this.areaOf([]);
     listenToPointer(this.svg, { take: () => (this.model.get("strokes").length ? null : (x, y) => this.moveTo(x, y)) }, stop);
-    listenToPlotKeys(root, event => this.action(event), stop);
-    this.onTrait = () => this.draw();
-    for (const name of TRAITS) model.on(`change:${name}`, this.onTrait);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(root);
-    attend(model, root, this.svg, stop);
-    this.draw();
-  }
-
-  leave() {
-    this.resize.disconnect();
-    for (const name of TRAITS) this.model.off(`change:${name}`, this.onTrait);
+    this.begin(TRAITS, this.svg);
   }
 
   get places() {
@@ -90,13 +68,6 @@ class GolfView {
   get isOver() {
     const { places } = this;
     return places.length > 1 && isIn(this.green, places[places.length - 1]);
-  }
-
-  /** @param {any} name @param {any} value */
-  set(name, value) {
-    this.model.set(name, value);
-    this.model.save_changes();
-    this.draw();
   }
 
   /** The length in the field; where nothing was typed the one that is chosen, with all its digits. */
@@ -263,4 +234,4 @@ class GolfView {
   }
 }
 
-export default { render };
+export default staged(GolfView, "lab-surface lab-golf");

@@ -1,35 +1,27 @@
 // The Jacobian map: the drawing comes from Python, this moves its frames and says what the marked number means.
 
 import { attend, giveBack, keepKeys, makeHint } from "../host.js";
+import { drawnFrom, make } from "../plotting/elements.js";
 import { inside, moved, partner, pressed } from "./places.js";
 
 /** @typedef {import("./places.js").Entry} Entry */
 /** @typedef {{ facts: import("./places.js").MapFacts, row: number, column: number, wants_focus: boolean }} Traits */
 
-const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
-
 /** @type {import("@anywidget/types").Render<Traits>} */
 function render({ model, el }) {
   const stop = new AbortController();
   const facts = model.get("facts");
-  const root = document.createElement("div");
-  root.className = "autodiff-lab lab-jacobian-map";
-  const board = document.createElement("div");
-  board.className = "board";
+  const root = make(el, "div", "autodiff-lab lab-jacobian-map");
+  const said = make(root, "p", "said");
+  said.setAttribute("aria-live", "polite");
+  const board = make(root, "div", "board");
   board.tabIndex = 0;
   board.setAttribute("role", "group");
   board.setAttribute("aria-roledescription", "table of derivatives");
   board.setAttribute("aria-label", `${facts.title}. The arrow keys move to another number.`);
   board.append(...facts.panels.map(drawn));
-  const said = document.createElement("p");
-  said.className = "said";
-  said.setAttribute("aria-live", "polite");
-  const keys = document.createElement("p");
-  keys.className = "keys";
-  keys.append("Arrow keys move the frames, or press a cell. Dashed: the row, one backward pass. "
-    + "Solid: the column, one forward pass. ", makeHint("→"));
-  root.append(said, board, keys);
-  el.append(root);
+  make(root, "p", "keys", "Arrow keys move the frames, or press a cell. Dashed: the row, one backward pass. Solid: the column, one forward pass. ")
+    .append(makeHint("→"));
 
   const now = () => inside({ row: model.get("row"), column: model.get("column") }, facts.size);
   const show = () => {
@@ -71,16 +63,10 @@ function render({ model, el }) {
 
 /**
  * A panel as an element of its own, so that both may stand below each other where the page is narrow.
- * @param {{ markup: string, width: number, height: number }} panel escaped by Python, see draw/jacobian/svg.py
+ * @param {{ markup: string, width: number, height: number }} panel see draw/jacobian/svg.py
  */
-function drawn(panel) {
-  const text = `<svg xmlns="${SVG_NAMESPACE}">${panel.markup}</svg>`;
-  const svg = /** @type {Element} */ (document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true));
-  svg.setAttribute("class", "lab-jacobian");
-  svg.setAttribute("viewBox", `-3 0 ${panel.width + 6} ${panel.height}`);
-  svg.setAttribute("width", String(panel.width + 6));
-  svg.setAttribute("aria-hidden", "true"); // the sentence above says it, and a hundred cells read aloud say nothing
-  return svg;
+function drawn({ markup, width, height }) {
+  return drawnFrom(markup, "lab-jacobian", `-3 0 ${width + 6} ${height}`, width + 6);
 }
 
 /** @param {Element} board @param {import("./places.js").MapFacts} facts @param {Entry} entry */

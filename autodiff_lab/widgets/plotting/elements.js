@@ -45,6 +45,21 @@ export function detached(name, attributes = {}) {
 }
 
 /**
+ * The markup of a drawing, escaped by Python, as an SVG element; a sentence beside it says what it shows.
+ * @param {string} markup
+ * @param {string} name its class
+ * @param {string} box its view box
+ * @param {number} width
+ */
+export function drawnFrom(markup, name, box, width) {
+  const parsed = new DOMParser().parseFromString(`<svg xmlns="${NAMESPACE}">${markup}</svg>`, "image/svg+xml").documentElement;
+  const svg = /** @type {SVGElement} */ (/** @type {unknown} */ (document.importNode(parsed, true)));
+  const attributes = { class: name, viewBox: box, width, "aria-hidden": "true" };
+  for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, String(value));
+  return svg;
+}
+
+/**
  * @param {Element} parent
  * @param {string} text
  * @param {string} label what it does, for the pointer and for screen readers

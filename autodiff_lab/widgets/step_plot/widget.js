@@ -2,9 +2,10 @@
 
 import { valueAt } from "../plotting/axes.js";
 import { add, addButton, addCheckbox, detached, make } from "../plotting/elements.js";
-import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
+import { listenToPointer } from "../plotting/gestures.js";
 import { placeLabel } from "../plotting/labels.js";
 import { acrossOf, downOf, drawArea, drawLayers, spotsOf } from "../plotting/layers.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { short } from "../numbers.js";
 import { StepGame, TRIES } from "./game.js";
 import { axesOf, envelopeOf, errorsOf, guidesOf, perDecade, stepSentence, stripOf } from "./steps.js";
@@ -16,25 +17,15 @@ import { axesOf, envelopeOf, errorsOf, guidesOf, perDecade, stepSentence, stripO
 const HEIGHT = 420;
 const MARGIN = { left: 64, top: 32, right: 24, bottom: 48 };
 
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  const view = new StepView(model, make(el, "div", "autodiff-lab lab-plotting lab-steps-plot"), stop.signal);
-  return () => {
-    stop.abort();
-    view.leave();
-  };
-}
-
-class StepView {
+/** @extends {Stage<Traits>} */
+class StepView extends Stage {
   /**
    * @param {import("@anywidget/types").AnyModel<Traits>} model
    * @param {HTMLElement} root
    * @param {AbortSignal} stop
    */
   constructor(model, root, stop) {
-    this.model = model;
-    this.root = root;
+    super(model, root, stop);
     this.isGame = model.get("game");
     this.number = 0;
     this.width = 0;
@@ -46,23 +37,12 @@ class StepView {
     this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", {
       class: "plot", tabindex: 0, role: "slider", "aria-label": "step h, logarithmic", "aria-orientation": "horizontal",
     }));
-    this.said = make(root, "p", "sentence");
-    this.said.setAttribute("aria-live", "polite");
+    this.said = this.addSentence();
     this.strip = make(root, "div", "strip");
     const more = this.isGame ? "Enter tries this step" : "C central, 3 float32";
     make(root, "p", "keys", `← → move h by a decade, with Shift by a little; or drag. ${more}.`);
     listenToPointer(this.svg, { take: () => x => this.go(this.nearest(x)) }, stop);
-    listenToPlotKeys(root, event => this.action(event), stop);
-    this.onTrait = () => this.draw();
-    for (const name of /** @type {const} */ (["h", "central", "dtype"])) model.on(`change:${name}`, this.onTrait);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(root);
-    this.draw();
-  }
-
-  leave() {
-    this.resize.disconnect();
-    for (const name of /** @type {const} */ (["h", "central", "dtype"])) this.model.off(`change:${name}`, this.onTrait);
+    this.begin(["h", "central", "dtype"]);
   }
 
   /** @param {AbortSignal} stop */
@@ -110,13 +90,6 @@ class StepView {
     const goal = Math.log10(valueAt({ lo: this.steps[0], hi: this.steps[this.steps.length - 1], log: true }, part));
     const far = this.steps.map(h => Math.abs(Math.log10(h) - goal));
     return far.indexOf(Math.min(...far));
-  }
-
-  /** @param {"central" | "dtype"} name @param {any} value */
-  set(name, value) {
-    this.model.set(name, value);
-    this.model.save_changes();
-    this.draw();
   }
 
   /** @param {number} index */
@@ -274,4 +247,4 @@ class StepView {
   }
 }
 
-export default { render };
+export default staged(StepView, "lab-steps-plot");

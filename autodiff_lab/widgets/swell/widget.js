@@ -1,10 +1,10 @@
 // The swell: a formula as a tree, equal parts merged by a click, and counts of formula, derivative and tape by rounds.
 
-import { attend, makeHint } from "../host.js";
 import { valueAt } from "../plotting/axes.js";
 import { add, addButton, detached, make } from "../plotting/elements.js";
-import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
+import { listenToPointer } from "../plotting/gestures.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { copiesOf, LANDMARKS, landmarksText, nodesLeft, partsIn, reachText, readStep, ROUNDS, signsTo, sizesOf, told, written } from "./formula.js";
 import { columnsOf, MOST, neighbour, nodesOf, recordedOf } from "./tree.js";
 
@@ -16,24 +16,15 @@ const TRAITS = /** @type {const} */ (["n", "merged", "facts"]);
 const PLOT = { left: 64, top: 24, right: 96, bottom: 44, height: 300 };
 const LEAVES = 400; // milliseconds in which copies move into one; the style sheet has the same
 
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  const view = new SwellView(model, make(el, "div", "autodiff-lab lab-plotting lab-swell"), stop.signal);
-  return () => {
-    stop.abort();
-    view.leave();
-  };
-}
-
-class SwellView {
+/** @extends {Stage<Traits>} */
+class SwellView extends Stage {
   /**
    * @param {import("@anywidget/types").AnyModel<Traits>} model
    * @param {HTMLElement} root
    * @param {AbortSignal} stop
    */
   constructor(model, root, stop) {
-    this.model = model;
+    super(model, root, stop);
     this.now = ""; // key of the node that is chosen; the sentence is about the whole where none is
     /** @type {Map<string, SVGElement>} */
     this.shapes = new Map();
@@ -62,30 +53,14 @@ class SwellView {
     this.tree = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "plot tree", tabindex: 0, role: "application" }));
     this.edges = add(this.tree, "g");
     this.nodesGroup = add(this.tree, "g");
-    this.said = make(root, "p", "sentence");
-    this.said.setAttribute("aria-live", "polite");
-    const keys = make(root, "p", "keys", "Arrows walk through the tree, Enter or a click makes all copies of a part one node, M merges every part, W writes out, − + change n. ");
-    keys.append(makeHint("←"));
+    this.said = this.addSentence();
+    this.addKeys("Arrows walk through the tree, Enter or a click makes all copies of a part one node, M merges every part, W writes out, − + change n.", "←");
     this.plot = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "plot", role: "img" }));
     this.far = make(root, "p", "sentence");
     this.tree.addEventListener("click", event => this.press(event), { signal: stop });
     listenToPointer(this.plot, { take: () => x => this.go(Math.round(valueAt(this.across, (x - PLOT.left) / this.width))) }, stop);
-    listenToPlotKeys(root, event => this.action(event), stop);
     this.width = 0;
-    this.onTrait = () => {
-      this.read();
-      this.draw();
-    };
-    for (const name of TRAITS) model.on(`change:${name}`, this.onTrait);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(root);
-    attend(model, root, this.tree, stop);
-    this.draw();
-  }
-
-  leave() {
-    this.resize.disconnect();
-    for (const name of TRAITS) this.model.off(`change:${name}`, this.onTrait);
+    this.begin(TRAITS, this.tree);
   }
 
   /** Where a step is typed; what cannot be read is said and changes nothing. @param {HTMLElement} root @param {AbortSignal} stop */
@@ -102,9 +77,14 @@ class SwellView {
       this.model.set("merged", []);
       this.model.set("facts", facts);
       this.model.save_changes();
-      this.onTrait();
+      this.changed();
     }, { signal: stop });
     return field;
+  }
+
+  changed() {
+    this.read();
+    this.draw();
   }
 
   read() {
@@ -117,7 +97,7 @@ class SwellView {
     return Math.min(this.facts.roots.length - 1, ROUNDS);
   }
 
-  get root() {
+  get whole() {
     return this.facts.roots[this.model.get("n")];
   }
 
@@ -127,13 +107,6 @@ class SwellView {
 
   get across() {
     return { lo: 1, hi: Math.max(this.rounds, 2), name: "rounds n" };
-  }
-
-  /** @param {"n" | "merged"} name @param {any} value */
-  set(name, value) {
-    this.model.set(name, value);
-    this.model.save_changes();
-    this.draw();
   }
 
   /** @param {number} n */
@@ -200,7 +173,7 @@ class SwellView {
   }
 
   draw() {
-    const { facts, model, merged, root } = this;
+    const { facts, model, merged, whole: root } = this;
     const n = model.get("n");
     this.title.textContent = `x ← ${this.text}, ${n} ${n === 1 ? "time" : "times"}`;
     this.slider.value = String(n);
@@ -301,7 +274,7 @@ class SwellView {
 
   /** What the picture shows as a whole. */
   shownText() {
-    const { facts, root, left } = this;
+    const { facts, whole: root, left } = this;
     const all = partsIn(facts.parts, root);
     if (left > all.length) return `${told(left)} ${left === 1 ? "node" : "nodes"}; ${told(all.length)} of them differ.`;
     const ops = all.filter(part => facts.parts[part].inputs.length).length;
@@ -312,7 +285,7 @@ class SwellView {
 
   /** @param {number} n */
   tell(n) {
-    const { facts, sizes, root, left } = this;
+    const { facts, sizes, whole: root, left } = this;
     const rows = [["formula, written out", sizes.formula[root], "signs"]];
     if (facts.derivative) rows.push(["its derivative, nothing simplified", sizes.derivative[root], "signs"]);
     rows.push(["in the picture", left, "nodes"], ["tape", facts.entries[n], "entries"]);
@@ -366,4 +339,4 @@ class SwellView {
   }
 }
 
-export default { render };
+export default staged(SwellView, "lab-swell");
