@@ -1,13 +1,12 @@
 """Freshly dealt computation graphs to go backwards through by hand: four gates, three inputs, seven blanks.
 
 All numbers are small integers, so that paper is enough.  An answer is read blank by blank in the order of the backward
-pass; the first wrong one is explained from the contributions that arrive there.
+pass; what is said of the first wrong one is the idea that `lab.teaching` finds behind all of them.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +15,21 @@ import numpy as np
 import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import checked, numbers, same
+from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.codes.states import OTHER_BY_KIND
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.gradients import check_gradients
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
 from autodiff_lab.lessons.source import readable
 from autodiff_lab.recording import Recording, record
-from autodiff_lab.recording.model import Flow, Sweep
 from autodiff_lab.recording.numbers import short
+from autodiff_lab.teaching import IDEAS, Diagnosis, diagnose_answer
 
 SIGNS = {"add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "maximum": "max({}, {})"}
 LARGEST = 40
 """No value or gradient of a puzzle is larger than this."""
-
-Arrival = tuple[Flow, float, float]
-"""A contribution to a value: the flow, what came in at the gate, and the local derivative."""
+SLIP = 2.0
+"""A single blank that is off by no more may be a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,95 +128,22 @@ class BackwardPuzzle:
             "BLANK", "The backward pass opens here when the blanks are right.", "Fill them in the cell above."
         )
 
-    def explain(self, name: str, answer: float) -> str:
-        """Return the code of the wrong idea that gives this answer, if all answers before it are right."""
+    def diagnose(self, answers: dict[str, float]) -> Diagnosis:
+        """Return the idea that gives all blanks, or else the blanks up to the first wrong one.
+
+        Where a single blank is off by little or by its sign, nothing is settled.
+        """
+        found = diagnose_answer(self._whole, answers)
         facts = self._facts()
-        value, truth = facts[name]
-        fitting = [
-            code
-            for code, guess in self._guesses(value, truth, list(self._arriving(name)))
-            if same(guess, answer) and not same(guess, truth)
-        ]
-        before = self.blanks[: self.blanks.index(name)]
-        return next((code for code in fitting if not self._refuted(code, before)), (*fitting, "OTHER")[0])
-
-    def _refuted(self, code: str, right: Iterable[str]) -> bool:
-        """Return whether an idea would have shown at one of these blanks, all of which are right."""
-        facts = self._facts()
-        for name in right:
-            value, truth = facts[name]
-            guesses = [guess for each, guess in self._guesses(value, truth, list(self._arriving(name))) if each == code]
-            if guesses and not any(same(guess, truth) for guess in guesses):
-                return True
-        return False
-
-    def is_slip(self, name: str, answers: dict[str, float]) -> bool:
-        """Return whether a wrong blank is the only one, and the idea that fits it would have shown elsewhere too."""
-        facts = self._facts()
-        others = [each for each in self.blanks if each != name]
-        if any(not same(answers[each], facts[each][1]) for each in others):
-            return False
-        steps = [step for step in self._whole.sweeps[0].steps if name in self._made_by(step.application)]
-        onward = any(_local(flow) != 0.0 for step in steps for flow in step.flows)
-        return onward or self._refuted(self.explain(name, answers[name]), others)
-
-    def _made_by(self, application: int) -> set[str | None]:
-        return {self._whole.tensors[key].name for key in self._whole.applications[application].outputs}
-
-    def _arriving(self, name: str) -> Iterator[Arrival]:
-        """Yield the contributions to a value."""
-        sweep: Sweep = self._whole.sweeps[0]
-        for step in sweep.steps:
-            for flow in step.flows:
-                if self._whole.tensors[flow.input].name == name and step.incoming[0] is not None:
-                    yield flow, _value(self._whole, step.incoming[0]), _local(flow)
-
-    def _guesses(
-        self, value: float, truth: float, flows: list[tuple[Flow, float, float]]
-    ) -> Iterator[tuple[str, float]]:
-        """Yield what each wrong idea would write here, the most telling first."""
-        shares = [incoming * local for _, incoming, local in flows]
-        if not shares:  # the end of the program, where the seed is
-            yield from (("SEED", 0.0), ("SEED", value))
-            return
-        if len(shares) > 1:
-            yield from (("OVERWRITE", share) for share in shares)
-        for code, local in (("OWN_VALUE", self._swapped), ("MAX_LOSER", self._lost), ("MAX_SHARES", self._shared),
-                            ("MINUS_LOST", self._unsigned)):  # fmt: skip
-            yield code, sum(incoming * local(flow) for flow, incoming, _ in flows)
-        yield "LOCAL_ONLY", sum(local for _, _, local in flows)
-        yield "SIGN", -truth
-        for flow, _, local in flows:
-            early = self._first_share(flow)
-            if early is not None:
-                yield "EARLY", truth + early * local
-        yield from (("VALUE", value), ("STALE", 2 * truth))
-
-    def _gate(self, flow: Flow) -> tuple[str, Any]:
-        for step in self._whole.sweeps[0].steps:
-            if flow in step.flows:
-                application = self._whole.applications[step.application]
-                return application.op, application
-        raise InvalidArgumentError("this flow belongs to another recording")
-
-    def _swapped(self, flow: Flow) -> float:
-        op, _ = self._gate(flow)
-        return _value(self._whole, flow.input) if op == "multiply" else _local(flow)
-
-    def _lost(self, flow: Flow) -> float:
-        return 1.0 - _local(flow) if self._gate(flow)[0] == "maximum" else _local(flow)
-
-    def _shared(self, flow: Flow) -> float:
-        return 1.0 if self._gate(flow)[0] == "maximum" else _local(flow)
-
-    def _unsigned(self, flow: Flow) -> float:
-        return 1.0 if self._gate(flow)[0] == "subtract" else _local(flow)
-
-    def _first_share(self, flow: Flow) -> float | None:
-        """Return the first of several contributions to the output of a gate, or None if it gets only one."""
-        output = self._gate(flow)[1].outputs[0]
-        arriving = [f for step in self._whole.sweeps[0].steps for f in step.flows if f.input == output]
-        return _value(self._whole, arriving[0].outgoing) if len(arriving) > 1 else None
+        wrong = [name for name in self.blanks if not same(answers[name], facts[name][1])]
+        if wrong and not found.codes:
+            known = self.blanks[: self.blanks.index(wrong[0]) + 1]
+            first = diagnose_answer(self._whole, {name: answers[name] for name in known})
+            found = first if first.codes or not found.tie else found
+        truth = facts[wrong[0]][1] if wrong else 0.0
+        if len(wrong) == 1 and (abs(answers[wrong[0]] - truth) <= SLIP or same(answers[wrong[0]], -truth)):
+            found = Diagnosis(tie=found.codes or found.tie)
+        return found
 
 
 @checked
@@ -227,17 +153,26 @@ def _check(puzzle: BackwardPuzzle, answers: Any) -> CheckResult:
     for right, name in enumerate(puzzle.blanks):
         if not same(given[name], facts[name][1]):
             before = f"{right} right before it. " if right else ""
-            start = f"First to fix: the blank of {name}. {before}"
-            if puzzle.is_slip(name, given):
-                sentence = "All the others are right, so this may be a slip of the pen."
-                return not_yet("OTHER", start + sentence, "Work this one out once more: incoming × local, and add.")
-            code = puzzle.explain(name, given[name])
-            sentence = OTHER_BY_KIND["number"][0] if code == "OTHER" else not_yet(code).message
-            return not_yet(code, start + sentence, OTHER_BY_KIND["number"][1] if code == "OTHER" else "")
+            return _not_yet(puzzle.diagnose(given), f"First to fix: the blank of {name}. {before}")
     puzzle._passed = True
     return passed(
         f"All {len(puzzle.blanks)} blanks are right.", "puzzle.reveal() opens the backward pass to step through."
     )
+
+
+def _not_yet(found: Diagnosis, start: str) -> CheckResult:
+    """Return the answer to wrong blanks: an idea where one is settled, and only what could be where none is."""
+    again = "Work this one out once more: incoming × local, and add."
+    if found.codes and found.codes[0] in CODES:
+        code = found.codes[0]
+        where = f" It happened at {found.where} alone; the rest follows from it." if found.where else ""
+        return not_yet(code, f"{start}{CODES[code].says}{where}")
+    if found.codes:
+        return not_yet("OTHER", f"{start}This is what one gets if {IDEAS[found.codes[0]]}.", again)
+    if found.tie:
+        ideas = ", or that ".join(f"{IDEAS[code]} ({code})" for code in found.tie)
+        return not_yet("OTHER", f"{start}It may be a slip of the pen. It could also be that {ideas}.", again)
+    return not_yet("OTHER", start + OTHER_BY_KIND["number"][0], OTHER_BY_KIND["number"][1])
 
 
 def _run(inputs: dict[str, float], gates: tuple[Gate, ...], title: str, backward: bool) -> Recording:
@@ -258,10 +193,6 @@ def _run(inputs: dict[str, float], gates: tuple[Gate, ...], title: str, backward
 
 def _value(recording: Recording, tensor: int) -> float:
     return float(np.asarray(recording.tensors[tensor].snapshot.array))
-
-
-def _local(flow: Flow) -> float:
-    return float(np.asarray(flow.local.array)) if flow.local is not None else 1.0
 
 
 def backward_puzzle(seed: int | None = None) -> BackwardPuzzle:

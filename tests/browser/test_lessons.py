@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.cells import PREDICTION, cell, type_prediction
 from tests.browser.conftest import OpenNotebook, Screenshot
+from tests.browser.leaks import commit_the_rest, missed, opened, pieces
 from tests.browser.lesson_02 import open_lesson_2
 from tests.browser.lesson_04 import open_lesson_4
 from tests.browser.lesson_05 import open_lesson_5
@@ -16,6 +17,7 @@ from tests.browser.lesson_12 import open_lesson_12
 from tests.browser.lesson_14 import open_lesson_14a, open_lesson_14b
 from tests.browser.lesson_16 import open_lesson_16
 from tests.browser.view import View, notebook_is_done
+from tests.lessons.leaks import search
 from tests.lessons.play import number_of
 from tests.tree import ROOT
 
@@ -365,4 +367,10 @@ def test_a_lesson_runs_and_opens_with_a_prediction(
         for dark in (False, True):
             cells.nth(number).evaluate("cell => cell.scrollIntoView()")
             screenshot(view, f"lesson-{number_of(path.stem)}-{number:02d}-{'dark' if dark else 'light'}", dark=dark)
+    before = pieces(view)
+    assert missed(view) == []
     OPEN[number_of(path.stem)](view, screenshot)
+    commit_the_rest(view)
+    closed = opened(view, before)
+    assert any(closed.outcomes.values())
+    assert search(before, closed) == [], "read before anything was committed"

@@ -16,6 +16,7 @@ from autodiff_lab.lessons.gradients import gradients_of
 from autodiff_lab.lessons.puzzle import SIGNS, BackwardPuzzle, Gate
 from autodiff_lab.lessons.rates import Cubic, meets_again, slope
 from autodiff_lab.lessons.result import not_yet, passed
+from autodiff_lab.teaching import program_of, run, wrong_engines
 from tests.tree import ROOT
 
 SEEDS = range(25)
@@ -100,53 +101,65 @@ def test_who_goes_on_rightly_from_the_truth_is_right() -> None:
         assert carried_on(puzzle, puzzle.blanks[0], 1.0) == pytest.approx(truth)
 
 
-def test_a_slip_of_the_pen_is_seldom_given_an_idea() -> None:
+def test_a_slip_of_the_pen_is_given_no_idea() -> None:
     """One blank off by 1 or 2, or with its sign flipped, and everything else right."""
-    named = slips = 0
-    for seed in range(12):
+    for seed in range(7):
         puzzle = backward_puzzle(seed)
         truth = {name: gradient for name, (_, gradient) in puzzle._facts().items()}
-        for name in puzzle.blanks:
-            for wrong in {truth[name] + by for by in (-2.0, -1.0, 1.0, 2.0)} | {-truth[name]} - {truth[name]}:
-                slips += 1
-                named += puzzle.check({**truth, name: wrong}).code not in ("OTHER", "SIGN")
-    assert named <= 0.05 * slips
+        name = puzzle.blanks[seed]
+        for wrong in {truth[name] - 2.0, truth[name] + 1.0, -truth[name]} - {truth[name]}:
+            assert puzzle.check({**truth, name: wrong}).code == "OTHER"
 
 
 @pytest.mark.parametrize(
-    ("puzzle", "name", "answer", "code"),
+    ("puzzle", "name", "answer", "codes", "where"),
     [
-        (TWICE, "f", 0.0, "SEED"),
-        (TWICE, "f", 40.0, "SEED"),
-        (TWICE, "c", 10.0, "OWN_VALUE"),
-        (TWICE, "a", 4.0, "MINUS_LOST"),
-        (TWICE, "z", 10.0, "OVERWRITE"),
-        (TWICE, "z", 4.0, "OVERWRITE"),
-        (EARLY, "a", 5.0, "OVERWRITE"),
-        (EARLY, "x", 14.0, "EARLY"),
-        (EARLY, "x", 24.0, "STALE"),
-        (EARLY, "x", 2.0, "LOCAL_ONLY"),
-        (EARLY, "x", 3.0, "VALUE"),
-        (EARLY, "x", 99.0, "OTHER"),
+        (TWICE, "f", 0.0, {"SEED"}, ""),
+        (TWICE, "f", 40.0, {"SEED"}, ""),
+        (TWICE, "c", 10.0, {"VALUE"}, "c"),
+        (TWICE, "a", 4.0, {"MINUS_LOST"}, ""),
+        (TWICE, "z", 10.0, {"ONE_PATH"}, ""),  # the last contribution is the other one
+        (TWICE, "z", 4.0, {"OVERWRITE"}, ""),
+        (EARLY, "a", 5.0, {"OVERWRITE", "ONE_PATH"}, ""),  # small numbers settle nothing
+        (EARLY, "x", 14.0, {"EARLY"}, ""),  # off by 2
+        (EARLY, "x", 24.0, {"STALE"}, "x"),
+        (EARLY, "x", 2.0, {"CLOSED"}, ""),
+        (EARLY, "x", 3.0, {"VALUE"}, "x"),
+        (EARLY, "x", 99.0, set[str](), ""),
     ],
 )
-def test_the_first_wrong_blank_is_explained(puzzle: BackwardPuzzle, name: str, answer: float, code: str) -> None:
+def test_the_first_wrong_blank_is_explained(
+    puzzle: BackwardPuzzle, name: str, answer: float, codes: set[str], where: str
+) -> None:
     assert puzzle._facts()[name][1] != answer
-    assert puzzle.explain(name, answer) == code
-    result = puzzle.check(carried_on(puzzle, name, answer))
+    blanks = carried_on(puzzle, name, answer)
+    found = puzzle.diagnose(blanks)
+    assert ({*found.codes, *found.tie}, found.where) == (codes, where)
+    result = puzzle.check(blanks)
     assert not result.passed
+    assert result.code == (found.codes[0] if found.codes else "OTHER")
+    assert not (found.codes and found.tie)
     assert f"blank of {name}." in result.message
+    assert (f"It happened at {where} alone" in result.message) == bool(where)
+    assert all(code in result.message for code in found.tie)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_keeping_one_of_two_contributions_is_called_overwriting_unless_others_were_added(seed: int) -> None:
-    puzzle = backward_puzzle(seed)
-    for name in puzzle.blanks[1:]:
-        shares = [incoming * local for _, incoming, local in puzzle._arriving(name)]
-        truth = puzzle._facts()[name][1]
-        if len(shares) > 1:
-            refuted = puzzle._refuted("OVERWRITE", puzzle.blanks[: puzzle.blanks.index(name)])
-            assert all(puzzle.explain(name, s) == "OVERWRITE" or refuted for s in shares if s != truth)
+def test_wrong_engines_are_named_by_their_blanks() -> None:
+    """Each idea, carried through all blanks of a puzzle as a learner would."""
+    named = ideas = 0
+    for seed in range(2):
+        puzzle = backward_puzzle(seed)
+        program = program_of(puzzle._whole)
+        for engine in wrong_engines():
+            books = run(program, engine)
+            found = {name: books.gradient(program.account(name).tensors) for name in puzzle.blanks}
+            blanks = {name: 0.0 if each is None else float(np.asarray(each)) for name, each in found.items()}
+            result = puzzle.check(blanks)
+            if not result.passed:
+                ideas += 1
+                named += result.code == engine.code or engine.idea in result.message
+    assert ideas > 40
+    assert named >= 0.95 * ideas
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,6 @@ top to bottom draws while the questions are open. Text below a question may not 
 
 from __future__ import annotations
 
-import ast
 import io
 import re
 from collections.abc import Iterator, Mapping
@@ -22,12 +21,11 @@ import pytest
 from autodiff_lab.lessons import Prediction
 from autodiff_lab.widgets.form import Form
 from tests.amputation import marked
+from tests.lessons.leaks import Piece, Secrets, long_lines, search
 from tests.lessons.play import LESSONS, NOTEBOOKS, cells, run, sources
 from tests.lessons.renew import PLAYED, QUESTION, shipped
 
 METADATA = {"slideshow", "tags", "editable"}
-LONG = 8
-"""Characters from which a line that is printed after the commit is looked for elsewhere."""
 
 
 @dataclass
@@ -65,14 +63,6 @@ def open_lesson(lesson: str, changes: Mapping[str, str]) -> Opened:
     return opened
 
 
-@dataclass
-class Secrets:
-    """What the questions of a lesson close: outcomes by the cell of the question, and lines that are printed."""
-
-    outcomes: dict[str, list[Any]]
-    lines: set[str]
-
-
 @cache
 def secrets(lesson: str) -> Secrets:
     """Commit something to every question of a lesson as it ships, and read what opens."""
@@ -81,71 +71,21 @@ def secrets(lesson: str) -> Secrets:
     for key, question in opened.questions.items():
         question.commit(*(question.choices[:1] or [-12345.0] * len(question.names)))
         found.outcomes[key] = [value for each in question._waiting for value in each.outcomes.values()]
-        text = "\n".join(each.printed for each in question._waiting)
-        found.lines |= {line.strip() for line in text.splitlines() if len(line.strip()) >= LONG}
+        found.lines |= long_lines("\n".join(each.printed for each in question._waiting))
     return found
-
-
-def literals(node: ast.AST) -> Iterator[Any]:
-    """Yield the constants that an expression may give; those inside calls are arguments, not answers."""
-    if isinstance(node, ast.Constant):
-        yield node.value
-    elif isinstance(node, ast.Lambda):
-        yield from literals(node.body)
-    elif isinstance(node, ast.Dict):
-        for part in node.values:
-            yield from literals(part)
 
 
 def readable(lesson: str, changes: Mapping[str, str] | None = None, notebook: Any = None) -> list[str]:
     """Return the places where an answer can be read before the commit, with some cells changed."""
     changes = changes or {}
-    closed, opened = secrets(lesson), open_lesson(lesson, changes)
-    found: list[str] = []
-    for key, text in opened.drawn.items():
-        shown = {" ".join(line.split()) for line in text.splitlines()}
-        found += [f"drawn in {key}: {line}" for line in closed.lines if " ".join(line.split()) in shown]
-    code = {key: changes.get(key, source) for key, source in sources(lesson).items()}
-    for question, outcomes in closed.outcomes.items():
-        below = list(code)[list(code).index(question) + 1 :]
-        for key in below:
-            found += [f"{key} says {value!r}" for value in _said(code[key]) if _is_one_of(value, outcomes)]
-    texts = {cell.id: changes.get(cell.id, cell.source) for cell in cells(lesson)}
-    for question, outcomes in closed.outcomes.items():
-        for key in list(texts)[list(texts).index(question) + 1 :]:
-            if key not in code:
-                found += [f"{key} says {value!r}" for value in outcomes if _is_told(value, texts[key])]
-    return found + list(_saved(notebook)) if notebook is not None else found
-
-
-def _is_told(value: Any, text: str) -> bool:
-    """Return whether a text states an outcome: in so many words, or as the number that something is.
-
-    Small numbers occur everywhere, so they count where a sum is equal to them, or where something is or goes towards
-    them, or where they are printed bold; single words count in bold only.
-    """
-    said = value if isinstance(value, str) else f"{value:,.15g}".replace("-", "−")
-    plain = text.replace("-", "−") if not isinstance(value, str) else text
-    if isinstance(value, str) and " " in said:
-        return said in text
-    before, after = r"(?<![\w.,−])", r"(?![\w]|[.,]\d)"
-    if len(re.sub(r"\D", "", said)) < 3:
-        before = r"(?:[\d)] = \*{0,2}|\*\*|\btowards |\bis )" if re.search(r"\d", said) else r"\*\*"
-    return re.search(before + re.escape(said) + after, plain) is not None
-
-
-def _said(source: str) -> Iterator[Any]:
-    """Yield the answers that a cell states: the literals of an outcome."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.keyword) and node.arg == "outcome":
-            yield from literals(node.value)
-
-
-def _is_one_of(value: Any, outcomes: list[Any]) -> bool:
-    if isinstance(value, str):
-        return value in [one for one in outcomes if isinstance(one, str)]
-    numbers = [float(one) for one in outcomes if not isinstance(one, str)]
-    return isinstance(value, (int, float)) and any(abs(value - one) <= 1e-3 * max(abs(one), 1.0) for one in numbers)
+    drawn = open_lesson(lesson, changes).drawn
+    pieces: list[Piece] = []
+    for cell in cells(lesson):
+        kind = "code" if cell.cell_type == "code" else "text"
+        pieces.append(Piece(cell.id, kind, changes.get(cell.id, cell.source)))
+        if cell.id in drawn:
+            pieces.append(Piece(cell.id, "drawn", drawn[cell.id]))
+    return search(pieces, secrets(lesson)) + (list(_saved(notebook)) if notebook is not None else [])
 
 
 def _saved(notebook: Any) -> Iterator[str]:
@@ -225,6 +165,23 @@ def test_every_leak_that_is_put_back_is_found(lesson: str, cell: str, now: str, 
     changed = source.replace(now, then) if now else without_the_gate(source)
     assert changed != source
     assert list(readable(lesson, {cell: changed}))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (9.0, "The slope is 9."), (9.0, "dy/dx = 9\n"), (9.0, "f′(1) = 9"), (9.0, "slope f′(x) 9"),
+        (155.83, "155.83 and 74.4"),
+        ("twice", " twice\n"), ("a gradient of zeros", "It gives a gradient of zeros here."),
+    ],
+)  # fmt: skip
+def test_what_a_cell_draws_may_not_state_an_outcome(outcome: object, words: str) -> None:
+    """As the page draws it: labels, titles and alternative texts are pieces as well."""
+    closed = Secrets({"question": [outcome]}, {"printed after the commit"})
+    asked = [Piece("before", "drawn", words), Piece("question", "drawn", words)]
+    assert search([*asked, Piece("answer", "drawn", "a tick at 9, and 9.5; thrice")], closed) == []
+    assert search([*asked, Piece("answer", "drawn", words)], closed) == [f"answer says {outcome!r}"]
+    assert search([*asked, Piece("answer", "drawn", "1\n printed  after the commit\n")], closed)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
