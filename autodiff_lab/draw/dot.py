@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autodiff_lab.draw.lines import ARROW, NodeLines, node_lines
+from autodiff_lab.draw.lines import ARROW, NodeLines, cut, node_lines
 from autodiff_lab.draw.theme import LIGHT
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.errors import MissingPackage
@@ -90,7 +90,7 @@ def passes_back(edge: Edge, members: tuple[int, ...], timeline: Timeline) -> boo
 def _title(recording: Recording) -> dict[str, str]:
     import graphviz
 
-    return {"label": graphviz.escape(recording.title), "labelloc": "t"} if recording.title else {}
+    return {"label": graphviz.escape(cut(recording.title)), "labelloc": "t"} if recording.title else {}
 
 
 def _label(lines: NodeLines) -> str:

@@ -29,6 +29,9 @@ PENDING = "\N{HORIZONTAL ELLIPSIS}"
 """The mark for "not computed yet"; zero is ``0``, and "no path" is written out."""
 CUT = "\N{TWO DOT LEADER}"
 """The end of a name or text that was cut; `PENDING` means one thing only."""
+JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+"""Of emoji and of several scripts; every other character that cannot be shown is `UNKNOWN`."""
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 NO_PATH = "no path"
 FAILED = "failed"
 
@@ -201,9 +204,9 @@ def _bulk_of(numbers: list[float]) -> str:
     return f"mean {short(mean, 2, MINUS)}, spread {short(spread, 2, MINUS)}"
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, most: int = 40) -> str:
     """Return a text in one line of limited length, without characters that cannot be shown."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
+    text = "".join(c if c.isprintable() or c in JOINERS else UNKNOWN for c in " ".join(text.split()))
     return text if len(text) <= most else text[: most - 1] + CUT
 
 

@@ -10,11 +10,15 @@ from typing import Any
 
 from autodiff_lab.draw.theme import RADIUS, css_variables
 
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNWRITABLE = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\N{LEFT-TO-RIGHT EMBEDDING}-\N{RIGHT-TO-LEFT OVERRIDE}]"
+    "|[\N{LEFT-TO-RIGHT ISOLATE}-\N{POP DIRECTIONAL ISOLATE}]"
+)
+"""What XML forbids, and what turns around everything that is written after it."""
 
 
 def written(text: str) -> str:
-    r"""Return text of any origin as it may stand in XML: escaped, without the characters that XML forbids.
+    r"""Return text of any origin as it may stand in XML: escaped, without what XML forbids or what turns text around.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.draw.curves import Curves, find_marks
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.errors import BadInterval, ConversionError, NotCallable
 from autodiff_lab.exploring.sampling import Sampler
 
@@ -65,7 +66,7 @@ def curves_of(
             f"f: expected a function, got {type(function).__name__}. Try explore(lambda x: x * x, -5, 5)."
         )
     lo, hi, n = _interval(lo, hi, n)
-    name = name or own_name(function)
+    name = own_name(function, name)
     sampler = Sampler(function, lo, hi, order, name)
     x = np.linspace(lo, hi, n)
     x[np.abs(x) < 1e-12 * (hi - lo)] = 0.0  # a grid through 0 contains exactly 0, where kinks often are
@@ -119,7 +120,15 @@ def _interval(lo: Any, hi: Any, n: Any) -> tuple[float, float, int]:
     return left, right, int(n)
 
 
-def own_name(function: Any) -> str:
-    """Return what a function is called; one without a short name is called f."""
+def own_name(function: Any, given: str | None = None) -> str:
+    r"""Return what a function is called, in one line that can be shown; one without a short name is called f.
+
+    Examples
+    --------
+    >>> own_name(abs), own_name(lambda x: x), own_name(abs, "the\nsize")
+    ('abs', 'f', 'the size')
+    """
+    if given:
+        return cut(str(given))
     name = str(getattr(function, "__name__", "f"))
     return name if name.isidentifier() and len(name) <= LONGEST_NAME else "f"

@@ -104,7 +104,7 @@ def explore(
     sliders = {key: slider(key, value) for key, value in parameters.items()}
     if not callable(f):
         raise NotCallable(f"f: expected a function, got {type(f).__name__}. Try explore(lambda x: x * x, -5, 5).")
-    called = name or own_name(f)
+    called = own_name(f, name)
 
     def remade(left: float, right: float, values: dict[str, float]) -> tuple[Curves, Sampler]:
         """Sample again: another interval, or other values of the parameters."""

@@ -13,6 +13,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab.draw.jacobian import JacobianTable, svg
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
 from autodiff_lab.explain.subjects import subject
 from autodiff_lab.recording.model import Application
@@ -122,7 +123,7 @@ def local_jacobian(recording: Recording, result: Any, position: int = 0) -> Loca
         )
     array = _computed(recording, application, key, at)
     shapes = [recording.tensors[k].snapshot.shape for k in (key, application.inputs[at])]
-    table = JacobianTable(array, shapes[0], shapes[1], output, source, None)
+    table = JacobianTable(array, shapes[0], shapes[1], cut(output), cut(source), None)
     return LocalJacobian(application.op, output, source, array, table)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import autodiff_lab as lab
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.draw.training import Parameter, Sample, Units
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
@@ -73,7 +74,7 @@ class ObservedStep:
         """Return what was measured; a variable that no sweep asked for has no gradient to report."""
         rows = [
             Parameter(
-                variable.name.removesuffix(":0"), self.before[key], self.gradients.get(key), self.changes.get(key)
+                cut(variable.name.removesuffix(":0")), self.before[key], self.gradients.get(key), self.changes.get(key)
             )
             for key, variable in self.variables.items()
             if self.reads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.draw.program import Reason
 from autodiff_lab.exploring.items import line_of
 from autodiff_lab.recording.sources import labels_of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def called(function: Function) -> str:
     """Return the name of a function; one without a name is called f."""
     name = getattr(function, "__name__", "")
-    return name if name.isidentifier() else "f"
+    return cut(name) if name.isidentifier() else "f"
 
 
 def eagerly(function: Function, name: str) -> tuple[str, tuple[Reason, ...]]:

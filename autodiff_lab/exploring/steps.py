@@ -166,7 +166,7 @@ def measure_steps(f: Callable[[Any], Any], x: float, name: str | None = None, pe
         raise ConversionError(f"x: expected a number, got {x!r}.") from error
     if not math.isfinite(at):
         raise InvalidArgumentError(f"x: expected a finite number, got {at}.")
-    called = name or own_name(f)
+    called = own_name(f, name)
     value, derivatives = _derivatives(f, at, called)
     if not math.isfinite(value):
         raise InvalidArgumentError(

@@ -12,6 +12,7 @@ import numpy as np
 
 import autodiff_lab as lab
 from autodiff_lab import style
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.draw.plots import Axis, Layer, Plot, arrows, contour_lines, levels_of, line
 from autodiff_lab.draw.surfaces import ROLES, Path, Surface
 from autodiff_lab.engine.indexed_slices import dense
@@ -217,7 +218,7 @@ def measure_surface(
     if field:
         layers += Context().run(_field, f, left, right, alike)
     axes = Axis(float(left[0]), float(right[0]), "x"), Axis(float(left[1]), float(right[1]), "y")
-    return Surface(name or own_name(f), *axes, tuple(layers), paths_from(f, begin, optimizers, steps))
+    return Surface(own_name(f, name), *axes, tuple(layers), paths_from(f, begin, optimizers, steps))
 
 
 def paths_from(
@@ -234,7 +235,7 @@ def paths_from(
     run = Context().run
     visited = {called: run(_path, f, start, optimizer, steps) for called, optimizer in optimizers.items()}
     return tuple(
-        Path(called, ROLES[k % len(ROLES)], np.array([run(_measured, f, place) for place in places]))
+        Path(cut(called), ROLES[k % len(ROLES)], np.array([run(_measured, f, place) for place in places]))
         for k, (called, places) in enumerate((visited or {"": [start]}).items())
     )
 

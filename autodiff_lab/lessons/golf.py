@@ -85,7 +85,7 @@ def golf(
     if tee.shape != (2,) or not np.isfinite(tee).all():
         raise InvalidArgumentError(f"start: expected two finite numbers, got {start!r}. Try (10, 1).")
     hessian, hole = Context().run(_quadratic, f or valley)
-    return _opened(Green(hessian, hole, tee, name or ("½(x² + 10y²)" if f is None else own_name(f))))
+    return _opened(Green(hessian, hole, tee, own_name(f, name or ("½(x² + 10y²)" if f is None else None))))
 
 
 def deal_valley(seed: int | None = None) -> Golf:

@@ -16,6 +16,7 @@ from autodiff_lab.draw import frames
 from autodiff_lab.draw.curves import account as curves_account
 from autodiff_lab.draw.curves import svg as curves_svg
 from autodiff_lab.draw.jacobian import JacobianTable, Product
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.errors import ConversionError, MissingPackage, ShapeMismatch
 from autodiff_lab.exploring.curves import curves_of
 
@@ -130,6 +131,8 @@ def _table(function: Callable[[Any], Any], at: Any, output: str, source: str, pr
     with lab.GradientTape() as tape:
         tape.watch(x)
         y = function(x)
+    if y is None:
+        raise ConversionError("The function returned None. Try ending it with a return.")
     if not isinstance(y, lab.Tensor | lab.Variable):
         kind = type(y).__name__
         raise ConversionError(
@@ -137,7 +140,7 @@ def _table(function: Callable[[Any], Any], at: Any, output: str, source: str, pr
             " made. Try the functions of lab, such as lab.cumsum, instead of NumPy's."
         )
     jacobian = tape.jacobian(y, x, unconnected_gradients=lab.UnconnectedGradients.ZERO)
-    return JacobianTable(jacobian.numpy(), y.numpy().shape, x.numpy().shape, output, source, product)
+    return JacobianTable(jacobian.numpy(), y.numpy().shape, x.numpy().shape, cut(output), cut(source), product)
 
 
 def tape_frames(recording: lab.Recording, names: Sequence[str] = ()) -> Picture:

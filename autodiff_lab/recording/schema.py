@@ -7,6 +7,7 @@ A `Field` is a value together with its location in the file; its methods return 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,9 @@ DEEPEST = 50
 NUMBER = "$"
 """The one key of an object that stands for a number that JSON does not have: among parameters "nan" is a text."""
 _MISSING: Any = object()
+_TURNING = re.compile(
+    "[\N{LEFT-TO-RIGHT EMBEDDING}-\N{RIGHT-TO-LEFT OVERRIDE}\N{LEFT-TO-RIGHT ISOLATE}-\N{POP DIRECTIONAL ISOLATE}]"
+)
 WORDS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -142,8 +146,18 @@ def _own_key(key: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Return a text without lone surrogates, which UTF-8 cannot hold."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    r"""Return a text without lone surrogates, which UTF-8 cannot hold, and without what turns other text around.
+
+    Letters that are written from right to left stay.
+
+    Examples
+    --------
+    >>> clean("a\ud800b"), clean("a\u202eb")
+    ('a?b', 'a�b')
+    """
+    if text.isascii():
+        return text
+    return _TURNING.sub("\N{REPLACEMENT CHARACTER}", text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _excerpt(value: Any) -> str:

@@ -157,7 +157,7 @@ def numbers_of(array: Any) -> np.ndarray[Any, Any]:
 
 
 def _text(item: Any) -> str:
-    return item.decode("utf-8", "replace") if isinstance(item, bytes) else clean(str(item))
+    return clean(item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item))
 
 
 def snapshot(array: Any, whole: int = WHOLE) -> Snapshot:

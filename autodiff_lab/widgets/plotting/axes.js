@@ -4,7 +4,7 @@
 import { tickText, ticks } from "./numbers.js";
 
 /**
- * @typedef {{ lo: number, hi: number, log?: boolean, name?: string }} AxisFacts
+ * @typedef {{ lo: number, hi: number, log?: boolean, whole?: boolean, name?: string }} AxisFacts
  * @typedef {{ value: number, text: string }} Tick
  */
 
@@ -54,6 +54,6 @@ export function axisTicks(axis, count) {
       return Array.from({ length: many }, (_, i) => from + i * stride).map(exponent => ({ value: Number(`1e${exponent}`), text: powerText(exponent) }));
     }
   }
-  const { step, values } = ticks(axis.lo, axis.hi, count);
+  const { step, values } = ticks(axis.lo, axis.hi, axis.whole ? Math.min(count, axis.hi - axis.lo) : count);
   return values.filter(value => !axis.log || value > 0).map(value => ({ value, text: tickText(value, step) }));
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 import traitlets
 
+from autodiff_lab.draw.lines import cut
 from autodiff_lab.draw.training import Sample, account, counted, picture, suspects, thinned
 from autodiff_lab.widgets.base import LabWidget, assets
 
@@ -56,7 +57,7 @@ class TrainingView(LabWidget):
         self._opened = opened
         self._losses: Sequence[float] = ()
         self._samples: Sequence[Sample] = ()
-        super().__init__(facts={"title": title, "status": "no step yet", "steps": [], "losses": [], "samples": []})
+        super().__init__(facts={"title": cut(title), "status": "no step yet", "steps": [], "losses": [], "samples": []})
         self.on_msg(self._answer)
 
     def tell(

@@ -118,7 +118,7 @@ function drawLosses(board, facts, chosen) {
   const svg = add(board, "svg", { class: "plot", width, height: HEIGHT, role: "img", "aria-label": `losses of ${facts.status}` });
   const last = Math.max(2, facts.steps.at(-1) ?? 2);
   const area = {
-    x: { lo: 1, hi: last, name: "step" }, y: heightsOf(facts), left: ROOM.left, top: ROOM.top,
+    x: { lo: 1, hi: last, name: "step", whole: true }, y: heightsOf(facts), left: ROOM.left, top: ROOM.top,
     width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom,
   };
   const { inside, group } = drawArea(svg, area);
