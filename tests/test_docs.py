@@ -47,7 +47,7 @@ def test_no_name_of_tensorflow_is_listed_twice() -> None:
 
 def test_the_index_leads_to_every_page() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    linked = set(re.findall(r"\]\(((?:howto/)?[\w.]+\.md)(?:#[\w-]+)?\)", index))
+    linked = set(re.findall(r"\]\(((?:howto/)?[\w.-]+\.md)(?:#[\w-]+)?\)", index))
     pages = [*DOCS.glob("*.md"), *DOCS.glob("howto/*.md")]
     assert linked == {path.relative_to(DOCS).as_posix() for path in pages} - {"index.md"}
 

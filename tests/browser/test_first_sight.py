@@ -60,7 +60,10 @@ def test_a_program_opens_whole_with_its_input_and_its_loss(
     for wanted in PROGRAMS[name]:
         assert wanted in words, (wanted, words)
     assert round(seen["smallest"], 1) >= SMALLEST, seen
-    screenshot(view, f"first-sight-{name.replace(' ', '-')}")
+    for dark in (False, True):
+        for wide in (1300, 640):
+            theme = "dark" if dark else "light"
+            screenshot(view, f"first-sight-{name.replace(' ', '-')}-{wide}-{theme}", dark=dark, width=wide)
 
 
 def test_a_loop_is_one_node_that_opens_at_the_current_iteration(
