@@ -76,6 +76,15 @@ test("an edge goes on to the node inside, from fold to fold too; its ends are on
   }
 });
 
+test("a line between nodes inside keeps away from the rim", () => {
+  const around = { ...there(scene.views.get("square")), boxes: there(scene.views.get("square")).boxes.map((box) => ({ ...box, outside: false })) };
+  around.edges = [...around.edges, { ...around.edges[0], source: 1, target: 1, path: "M160 110C190 110 190 180 130 180" }];
+  const view = unfolded({ ...scene, views: new Map([...scene.views, ["square", around]]) }, "", new Set(["square"]));
+  const frame = there(view.boxes.find(({ kind }) => kind === "frame"));
+  const loop = view.edges.filter(({ source, target }) => source === target).flatMap(({ path }) => pointsOf(path));
+  assert.ok(loop.length && loop.every(([x, y]) => x <= frame.x + frame.width - 12 && y <= frame.y + frame.height - 12));
+});
+
 test("a neighbour that the picture shows already is not drawn again inside", () => {
   const keys = unfolded(scene, "", new Set(["square"])).boxes.map(({ key }) => key);
   assert.deepEqual(keys.filter((key) => key === "t0" || key === "sdouble"), ["t0", "sdouble"]);

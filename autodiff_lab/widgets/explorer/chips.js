@@ -13,6 +13,7 @@ export const LETTERS = 11;
 export const TINY = 0.5;
 const ABOVE = 17;
 const LETTER_WIDTH = 6.6;
+const SHORT_NAME = 5;
 
 /** The name of a box, to be shown instead of its lines. @param {Box} box */
 export function drawChip(box) {
@@ -32,7 +33,8 @@ export function fillChip(box, chip, scale, pictured = false) {
   const room = Math.floor((box.width * scale - 4) / LETTER_WIDTH);
   const times = box.turns.length ? ` ×${box.turns.length}` : "";
   const wishes = [`${box.label}${times}${box.name ? ` → ${box.name}` : ""}`, `${box.label}${times}`, box.label, box.label.split("/").pop() ?? ""];
-  const whole = wishes.find((wish) => wish.length <= room);
+  // A short name may reach over the rim a little: cut to a letter or two, it would say nothing.
+  const whole = wishes.find((wish) => wish.length <= room) ?? (wishes[3].length <= Math.min(room + 2, SHORT_NAME) ? wishes[3] : undefined);
   setText(chip, whole ?? (room > 1 ? `${wishes[3].slice(0, room - 1)}${CUT}` : ""));
   chip.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;
 }

@@ -17,6 +17,7 @@ const BAR = 30;
 const LETTER = 8;
 /** Pixels from the rim of a frame, and between lines that turn off in one row. */
 const EDGE = 6;
+const CLEAR = 16;
 const LANE = 6;
 
 /** The path of what is shown inside a box: of a scope its own, of a loop that of one iteration; or undefined. @param {Box} box @param {Set<string>} open */
@@ -54,10 +55,12 @@ function openedBox(scene, view, box, inner) {
   const gone = new Set(inner.boxes.flatMap(({ at, outside, application, members }) => (
     (outside || (application < 0 && !members.length)) && isSeen(scene, view, box, inner, at) ? [at] : [])));
   const kept = inner.boxes.filter(({ at }) => !gone.has(at));
-  const left = Math.min(...kept.map(({ x }) => x)) - GUTTER;
-  const top = Math.min(...kept.map(({ y }) => y)) - GUTTER;
-  const width = Math.max(...kept.map((one) => one.x + one.width)) + GUTTER - left;
-  const height = Math.max(...kept.map((one) => one.y + one.height)) + GUTTER - top + BAR - GUTTER / 2;
+  // Lines between the nodes inside keep away from the rim too.
+  const lines = inner.edges.filter(({ source, target }) => !gone.has(source) && !gone.has(target)).flatMap(({ path }) => pointsOf(path));
+  const left = Math.min(...kept.map(({ x }) => x - GUTTER), ...lines.map(([x]) => x - CLEAR));
+  const top = Math.min(...kept.map(({ y }) => y - GUTTER), ...lines.map(([, y]) => y - CLEAR));
+  const width = Math.max(...kept.map((one) => one.x + one.width + GUTTER), ...lines.map(([x]) => x + CLEAR)) - left;
+  const height = Math.max(...kept.map((one) => one.y + one.height + GUTTER), ...lines.map(([, y]) => y + CLEAR)) - top + BAR - GUTTER / 2;
   return { box, inner, left, top, gone, height, width: Math.max(width, LETTER * (box.label.length + (box.turns.length ? 22 : 6))) };
 }
 
