@@ -26,7 +26,7 @@ def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, .
     ((3,), (2, -1))
     """
     try:
-        items = iter(value)
+        items: Iterator[Any] = iter((value,) if isinstance(value, (str, bytes, dict, set)) else value)
     except TypeError:
         items = iter((value,))
     try:

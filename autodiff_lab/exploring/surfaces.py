@@ -94,7 +94,7 @@ def plot_2d(
     >>> [text.get_text() for text in ax.texts]
     ['SGD']
     """
-    plot = surface(f, lo, hi, start, optimizers or {}, steps, field)
+    plot = surface(f, lo, hi, start, {} if optimizers is None else optimizers, steps, field)
     try:
         from autodiff_lab.exploring.papers import draw_plot, new_axes
     except ImportError as error:

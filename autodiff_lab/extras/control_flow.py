@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert, whole
-from autodiff_lab.engine.shape import listed
+from autodiff_lab.engine.shape import flag, listed
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.events.listener import scoped
@@ -110,7 +110,7 @@ def case(
     if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
         raise InvalidArgumentError("case: pred_fn_pairs must be pairs of a condition and a function.")
     holding = [function for condition, function in pairs if truth(condition, "case")]
-    if exclusive and len(holding) > 1:
+    if flag(exclusive, "case: exclusive") and len(holding) > 1:
         raise InvalidArgumentError(f"case: {len(holding)} conditions hold, but exclusive=True allows only one.")
     chosen = holding[0] if holding else default
     if chosen is None:

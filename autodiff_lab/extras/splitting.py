@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ def split(
     if sep is not None and not isinstance(sep, str):
         raise InvalidArgumentError(f"strings.split: sep must be a string, got {sep!r:.80}.")
     between, most = sep.encode() if sep else None, as_integer(maxsplit, "strings.split: maxsplit")
+    most = min(most, sys.maxsize)
 
     def words(text: bytes) -> list[bytes]:
         if between is not None or most < 0:

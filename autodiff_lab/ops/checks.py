@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
@@ -32,6 +33,45 @@ def one_of(value: Any, choices: tuple[str, ...], what: str) -> Any:
     if not isinstance(value, str) or value not in choices:
         raise InvalidArgumentError(f"{what} must be {spoken(choices)}, got {value!r:.80}.")
     return value
+
+
+def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Return whether a shape can be broadcast to another.
+
+    >>> broadcasts((3, 1), (2, 3, 4)), broadcasts((2,), (3,)), broadcasts((2, 3), (3,))
+    (True, False, False)
+    """
+    rest = to[len(to) - len(shape) :] if len(shape) <= len(to) else ()
+    return len(rest) == len(shape) and all(n in (1, m) for n, m in zip(shape, rest, strict=True))
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return 1 << 60
+
+
+MEMORY = _memory()
+"""Bytes of memory that this machine has."""
+
+
+def room(count: int, what: str) -> int:
+    """Return a number of elements that are about to be made, if this machine has as many bytes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it has not.
+
+    Examples
+    --------
+    >>> room(1000, "zeros: shape")
+    1000
+    """
+    if count > MEMORY:
+        raise InvalidArgumentError(f"{what}: {count:,} elements do not fit into the memory of this machine.")
+    return count
 
 
 def axes_in_order(axis: Any, rank: int, what: str) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import on_gpu, ranked
 from autodiff_lab.ops.array.creation import as_shape
+from autodiff_lab.ops.checks import room
 from autodiff_lab.ops.math.arithmetic import multiply
 from autodiff_lab.ops.random_state import Source
 
@@ -75,7 +76,11 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
     shape = np.shape(noise)
     if not _is_tensor(shift) and not _is_tensor(scale):
         for parameter in (shift, scale):
-            if np.asarray(parameter).dtype.kind not in "fiub":
+            try:
+                kind = np.asarray(parameter).dtype.kind
+            except (TypeError, ValueError):  # rows of unequal lengths
+                kind = "O"
+            if kind not in "fiub":
                 raise InvalidArgumentError(f"{name}: parameters must be numbers or tensors, got {parameter!r}.")
         kind = noise.dtype if on_gpu(noise) else np.float64
         try:
@@ -164,14 +169,18 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
     return drawn if beta is None else drawn / beta
 
 
+_LARGEST_RATE = 9e18
+"""Beyond it counts do not fit into int64."""
+
+
 def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -> Tensor:
     """Draw Poisson numbers, of the given shape, followed by that of the rates."""
     rates = convert(rate)
     if rates._held.dtype.kind not in "fiuV":
         raise InvalidArgumentError(f"{name}: rates must be numbers, got {rates.dtype.name}.")
     lam = np.asarray(rates._array, np.float64)
-    if np.any(~(lam >= 0)):
-        raise InvalidArgumentError(f"{name}: rates must not be negative.")
+    if np.any(~((lam >= 0) & (lam < _LARGEST_RATE))):
+        raise InvalidArgumentError(f"{name}: rates must not be negative, and below {_LARGEST_RATE:.0e}.")
     drawn = np.asarray(source.poisson(lam, (*as_shape(shape), *lam.shape)))
     with beside(rates):
         return wrap(placed(drawn.astype(as_dtype(dtype).dtype)[()]))
@@ -186,6 +195,7 @@ def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, 
         raise DtypeMismatch(f"{name}: logits must be floating, got {x.dtype.name}. Try lab.cast.")
     count = as_integer(num_samples, f"{name}: num_samples", 0)
     rows = np.asarray(x._array, np.float64)[:, None, :]
+    room(rows.size * count, f"{name}: num_samples")
     # The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).
     noisy = rows + source.gumbel(size=(rows.shape[0], count, rows.shape[2]))
     with beside(x):

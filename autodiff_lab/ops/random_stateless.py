@@ -8,10 +8,11 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.checks import broadcasts
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import determined, stateless
 
@@ -44,12 +45,16 @@ def stateless_parameterized_truncated_normal(shape: ShapeLike, seed: TensorLike,
     mean, deviation, low, high = (np.asarray(convert(v)._array) for v in (means, stddevs, minvals, maxvals))
     if any(v.dtype.kind not in "fiuV" for v in (mean, deviation, low, high)):
         raise InvalidArgumentError(f"{what}: means, deviations and bounds must be numbers.")
+    wanted = as_shape(shape)
+    if not all(broadcasts(v.shape, wanted) for v in (mean, deviation, low, high)):
+        raise ShapeMismatch(f"{what}: means, deviations and bounds must broadcast to shape {wanted}, got "
+                            f"{', '.join(str(v.shape) for v in (mean, deviation, low, high))}.")
     if np.any(deviation <= 0) or np.any(low >= high):
         raise InvalidArgumentError(f"{what}: deviations must be positive, and minvals must be below maxvals.")
     bounds = ((low - mean) / deviation, (high - mean) / deviation)
     if np.any(bounds[0] > 4) or np.any(bounds[1] < -4):
         raise InvalidArgumentError(f"{what}: bounds more than 4 deviations on one side of the mean are not supported.")
-    noise = draw.truncated_noise(stateless(seed, what), as_shape(shape), *bounds)
+    noise = draw.truncated_noise(stateless(seed, what), wanted, *bounds)
     return named(draw.scaled(noise, means, stddevs, convert(means).dtype, what), name)
 
 

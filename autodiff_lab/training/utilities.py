@@ -44,7 +44,7 @@ def to_categorical(x: Any, num_classes: int | None = None) -> np.ndarray[Any, np
     if numbers.ndim > 1 and numbers.shape[-1] == 1:
         numbers = numbers[..., 0]
     whole = numbers.astype(np.int64)
-    count = int(whole.max(initial=-1)) + 1 if num_classes is None else num_classes
+    count = (int(whole.max()) + 1 if whole.size else 0) if num_classes is None else num_classes
     if whole.size and not (whole.min() >= 0 and whole.max() < count):
         raise InvalidArgumentError(
             f"to_categorical: class numbers must be in [0, {count}), got {whole.min()} to {whole.max()}."

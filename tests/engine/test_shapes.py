@@ -135,11 +135,24 @@ def test_a_refusal_of_one_integer_is_in_the_singular(call: Callable[[], object],
 
 @pytest.mark.parametrize("call", [
     lambda: lab.repeat([1.0, 2.0], 2**62), lambda: lab.repeat([1.0, 2.0], [2**62, 2**62]), lambda: lab.zeros([2**62]),
-    lambda: lab.math.bincount([2**62]), lambda: lab.math.bincount([1], minlength=2**62),
+    lambda: lab.math.bincount([2**62]), lambda: lab.math.bincount([1], minlength=2**62), lambda: lab.zeros(2**46),
+    lambda: lab.repeat([1.0, 2.0], 10**30), lambda: lab.random.categorical([[0.0, 1.0]], 2**46),
+    lambda: lab.sequence_mask([2**46]), lambda: lab.range(2**46), lambda: lab.dynamic_partition([1.0], [0], 2**46),
+    lambda: lab.ragged.segment_ids_to_row_splits([2**46]), lambda: lab.sparse.bincount([2**46]),
+    lambda: lab.ragged.range(2**46), lambda: lab.math.unsorted_segment_sum(lab.ragged.constant([[1]]), [0], 2**46),
 ])  # fmt: skip
 def test_a_result_that_no_memory_holds_is_refused(call: Callable[[], object]) -> None:
-    with refused(InvalidArgumentError, "has too many elements for any memory"):
+    with refused(InvalidArgumentError, "do not fit into the memory of this machine"):
         call()
+
+
+def test_an_index_that_is_missing_is_named_without_making_room_for_all() -> None:
+    with refused(InvalidArgumentError, "dynamic_stitch: index 1 is missing"):
+        lab.dynamic_stitch([[0], [2**62]], [[1.0], [2.0]])
+    assert lab.dynamic_stitch([lab.constant([1, 0], lab.uint8), [1]], [[1.0, 2.0], [3.0]]).numpy().tolist() == [
+        2.0,
+        3.0,
+    ]
 
 
 def test_arrays_that_dlpack_cannot_share_are_refused() -> None:

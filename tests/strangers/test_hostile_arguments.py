@@ -1,6 +1,6 @@
 """Every public function with hostile arguments returns a value or raises one of our errors.
 
-Seeded; the environment variable FUZZ_COUNT says how many calls are made per hundred functions.
+Seeded; the environment variable FUZZ_COUNT says how many times ten calls are made.
 """
 
 import inspect
@@ -22,7 +22,7 @@ from autodiff_lab.errors import LabError
 from tests.amputation import AWAY, EXTRAS, is_about_what_is_hidden
 from tests.tree import PACKAGE
 
-COUNT = int(os.environ.get("FUZZ_COUNT", "300"))
+COUNT = int(os.environ.get("FUZZ_COUNT", "3000"))
 NAMESPACES = ["", "math", "nn", "linalg", "random", "bitwise", "signal", "image", "strings", "ragged", "sparse", "nest",
               "autodiff", "debugging"]  # fmt: skip
 LEFT_OUT = {
@@ -33,7 +33,7 @@ LEFT_OUT = {
 """What changes the state of the process, prints, reads files or opens a figure."""
 
 
-CALLED = {"fn", "f", "op", "function", "func", "cond", "body"}
+CALLED = {"default", "fn", "f", "op", "function", "func", "cond", "body"}
 """Parameters that take functions of the user, whose errors are the user's."""
 
 
@@ -86,18 +86,31 @@ def hostile(rng: random.Random) -> Any:
     ])()  # fmt: skip
 
 
+def no_option(rng: random.Random) -> Any:
+    """Return what is neither a flag, nor a number, nor a choice among words."""
+    return rng.choice([
+        lambda: np.zeros((2, 2)), lambda: lab.ones(2), lambda: "yes", lambda: NotImplemented, list, dict, lambda: None,
+        lambda: 2**62, lambda: 10**30, lambda: -7, lambda: [1, [2, 3]], lambda: lab.float32,
+        lambda: lab.constant("a"), lambda: np.array(["x", None], object),
+    ])()  # fmt: skip
+
+
 def calls(function: Callable[..., Any], rng: random.Random) -> tuple[list[Any], dict[str, Any]]:
     """Return arguments of which some are hostile, for the parameters that a function has."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    badness = rng.choice([0.2, 0.5, 1.0])
-    for p in inspect.signature(function).parameters.values():
+    badness = rng.choice([0.2, 0.5, 1.0, None])
+    parameters = inspect.signature(function).parameters
+    aimed = rng.choice([*parameters, ""]) if badness is None else ""  # everything else is ordinary
+    for p in parameters.values():
         if p.name == "name":
             continue
-        value = hostile(rng) if rng.random() < badness else ordinary(rng)
+        value = hostile(rng) if p.name == aimed or rng.random() < (badness or 0.0) else ordinary(rng)
+        if p.name == aimed and p.default is not p.empty:
+            value = no_option(rng)
         if p.kind is p.VAR_POSITIONAL:
             args += [value] * rng.choice([0, 1, 2])
-        elif p.kind is not p.VAR_KEYWORD and (p.default is p.empty or rng.random() < 0.3):
+        elif p.kind is not p.VAR_KEYWORD and (p.default is p.empty or p.name == aimed or rng.random() < 0.3):
             kwargs[p.name] = value
     return args, kwargs
 
@@ -119,16 +132,39 @@ def outcomes(seed: int) -> Iterator[str]:
     name = rng.choice(list(FUNCTIONS))
     for _ in range(10):
         args, kwargs = calls(FUNCTIONS[name], rng)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                FUNCTIONS[name](*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - which one is the question
-            callbacks = [v for k, v in kwargs.items() if k in CALLED and callable(v)]
-            if not raised_by_us(error) and not callbacks:
-                last = traceback.extract_tb(error.__traceback__)[-1]
-                given = ", ".join([*map(repr, args), *(f"{k}={v!r:.60}" for k, v in kwargs.items())])
-                yield f"{name}({given}): {type(error).__name__}: {error!s:.100} at {last.filename}:{last.lineno}"
+        line = complaint(name, args, kwargs)
+        if line:
+            yield line
+
+
+def complaint(name: str, args: list[Any], kwargs: dict[str, Any]) -> str:
+    """Call a function, and tell of an error that is not in our words."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            FUNCTIONS[name](*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - which one is the question
+        if not raised_by_us(error) and not any(key in CALLED and callable(value) for key, value in kwargs.items()):
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            given = ", ".join([*map(repr, args), *(f"{key}={value!r:.60}" for key, value in kwargs.items())])
+            return f"{name}({given}): {type(error).__name__}: {error!s:.100} at {last.filename}:{last.lineno}"
+    return ""
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_every_option_is_checked(block: int) -> None:
+    """Every argument with a default, one at a time; the others are as programs give them."""
+    found: list[str] = []
+    for name, function in [*FUNCTIONS.items()][block::10]:
+        parameters = inspect.signature(function).parameters.values()
+        for option in (p for p in parameters if p.default is not p.empty and p.name != "name"):
+            for seed in range(COUNT // 400):
+                rng = random.Random(seed)
+                kwargs = {p.name: ordinary(rng) for p in parameters
+                          if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}  # fmt: skip
+                found.append(complaint(name, [], {**kwargs, option.name: no_option(rng)}))
+    found = [line for line in found if line]
+    assert not found, f"{len(found)} errors that are not ours:\n" + "\n".join(found[:40])
 
 
 @pytest.mark.parametrize("block", range(10))

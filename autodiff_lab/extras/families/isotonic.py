@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.apply import general
-from autodiff_lab.engine.shape import as_integer
+from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import ShapeMismatch
 from autodiff_lab.kernels.arrays import arange, on_gpu
@@ -84,7 +84,7 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
     if x._held.ndim == 0 or axis not in (-1, x._held.ndim - 1):
         raise ShapeMismatch(f"isotonic_regression: expected the last axis, got axis {axis} of shape "
                             f"{x._held.shape}. Try lab.transpose.")
-    if not decreasing:
+    if not flag(decreasing, "isotonic_regression: decreasing"):
         rising, blocks = isotonic_regression(-x)
         return -rising, blocks
     blocks = isotonic_blocks(x)

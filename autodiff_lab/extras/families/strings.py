@@ -77,6 +77,7 @@ def as_string(input: TensorLike, precision: int = -1, scientific: bool = False, 
     kind = x._held.dtype.kind
     if kind == "O":
         return x
+    scientific, shortest = flag(scientific, "as_string: scientific"), flag(shortest, "as_string: shortest")
     if scientific and shortest:
         raise InvalidArgumentError("as_string: scientific and shortest cannot be combined. Try one of them.")
     precision, width = as_integer(precision, "as_string: precision"), as_integer(width, "as_string: width")

@@ -145,10 +145,12 @@ def embedding_lookup_sparse(params: Any, ids: Any, weights: Any, combiner: str |
     return of_sparse(params, ids.to_sparse(), other, combiner, max_norm)
 
 
-def dropout(x: RaggedTensor, rate: Any, noise_shape: Any = None, seed: Any = None) -> RaggedTensor:
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None) -> RaggedTensor:
     """Drop elements at random."""
     from autodiff_lab.ops.nn.spatial import dropout as of_tensor
 
+    if not isinstance(x, RaggedTensor):
+        raise InvalidArgumentError(f"dropout: rate must be a number, got {rate!r:.80}.")
     if noise_shape is not None:
         raise InvalidArgumentError("dropout: noise_shape is not supported for ragged tensors. Try noise_shape=None.")
     return x.with_flat_values(of_tensor(x.flat_values, rate, seed=seed))

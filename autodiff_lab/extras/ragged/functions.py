@@ -20,6 +20,7 @@ from autodiff_lab.extras.ragged.parts import picked
 from autodiff_lab.extras.ragged.tensor import RaggedTensor
 from autodiff_lab.extras.sparse.tensor import SparseTensor
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import room
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, TensorLike
@@ -190,6 +191,7 @@ def range(
     )
     if not (np.isfinite(arrays[0]).all() and np.isfinite(arrays[1]).all() and total < 1 << 57):
         raise InvalidArgumentError("ragged.range: the rows are infinite or do not fit into memory.")
+    room(int(total), "ragged.range")
     rows = [np.arange(*items, dtype=kind) for items in zip(*np.broadcast_arrays(*arrays), strict=True)]
     lengths = np.array([len(row) for row in rows], np.int64)
     partition = RowPartition.from_lengths(lengths, narrow=wants_narrow(row_splits_dtype))

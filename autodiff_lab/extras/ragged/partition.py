@@ -15,7 +15,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.events.listener import tell_peek
-from autodiff_lab.ops.checks import axis_from_end
+from autodiff_lab.ops.checks import axis_from_end, room
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, TensorLike
@@ -117,7 +117,8 @@ class RowPartition:
         least = int(rows[-1]) + 1 if rows.size else 0
         if count is not None and count < least:
             raise InvalidArgumentError(f"value_rowids: found row {least - 1}, but nrows is {count}.")
-        return cls.from_lengths(np.bincount(rows, minlength=least if count is None else count), narrow=narrow)
+        number = room(least if count is None else count, "value_rowids: rows")
+        return cls.from_lengths(np.bincount(rows, minlength=number), narrow=narrow)
 
     def shown(self, numbers: Whole) -> Tensor:
         """Return splits, lengths or row numbers in the dtype that users see."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -60,8 +61,10 @@ def gathered(params: Any, indices: Any, axis: Any = None, batch_dims: int = 0) -
     <RaggedTensor [[30], [10, 20]]>
     """
     values, numbers = either(params), _checked(indices, "gather")
-    batches = int(batch_dims) + (numbers.ndim if batch_dims < 0 else 0)
-    at = batches if axis is None else int(axis) + (values.ndim if axis < 0 else 0)
+    batches = as_integer(batch_dims, "gather: batch_dims")
+    batches += numbers.ndim if batches < 0 else 0
+    at = batches if axis is None else as_integer(axis, "gather: axis")
+    at += values.ndim if at < 0 else 0
     if not 0 <= batches <= min(numbers.ndim, values.ndim - 1) or not batches <= at < values.ndim:
         raise InvalidArgumentError(
             f"gather: axis {axis} and batch_dims {batch_dims} are out of bounds for values of shape {values.shape} and "
@@ -142,7 +145,7 @@ def gathered_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     >>> print(lab.gather_nd(x, [[1, 1], [0, 0]]))
     Tensor([3 1], shape=(2,), dtype=int32)
     """
-    if batch_dims:
+    if as_integer(batch_dims, "gather_nd: batch_dims"):
         raise InvalidArgumentError(
             f"gather_nd: batch_dims must be 0 for ragged tensors, got {batch_dims}. Try lab.gather."
         )

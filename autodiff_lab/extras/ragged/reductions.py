@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import as_integers, flag
+from autodiff_lab.engine.shape import as_integer, as_integers, flag
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.ragged.broadcasting import broadcast_to_rows, same_rows
@@ -23,6 +23,7 @@ from autodiff_lab.extras.segments import reduce_segments
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, laid_beside
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import room
 from autodiff_lab.ops.math import reductions, statistics
 from autodiff_lab.ops.math.arithmetic import divide, sqrt, square, subtract
 from autodiff_lab.ops.math.counting import bincount
@@ -233,6 +234,7 @@ def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any =
     >>> lab.math.segment_sum(lab.ragged.constant([[1, 2], [3], [4, 5]]), [0, 0, 1])
     <RaggedTensor [[4, 2], [4, 5]]>
     """
+    num_segments = None if num_segments is None else as_integer(num_segments, f"{name}: num_segments")
     ids: Any = segment_ids if isinstance(segment_ids, RaggedTensor) else convert(segment_ids)
     values: Any = data if isinstance(data, RaggedTensor) else convert(data)
     if isinstance(ids, RaggedTensor):
@@ -249,8 +251,8 @@ def segments_reduced(name: str, data: Any, segment_ids: Any, num_segments: Any =
         return getattr(dense, name)(values, ids, *more)
     numbers = np.asarray(ids._array)
     _check_segments(name, numbers, count(values), num_segments)
-    least = int(numbers.max(initial=-1)) + 1
-    total = least if num_segments is None else int(convert(num_segments)._array)
+    least = int(numbers.max()) + 1 if numbers.size else 0
+    total = room(least if num_segments is None else num_segments, name)
     order = np.argsort(numbers, kind="stable")
     order = order[numbers[order] >= 0]
     from autodiff_lab.extras.ragged.parts import picked
@@ -277,10 +279,8 @@ def _check_segments(name: str, ids: Whole, rows: int, num_segments: Any) -> None
         raise InvalidArgumentError(
             f"{name}: segment_ids must be sorted and not negative. Try lab.math.unsorted_{name}."
         )
-    if num_segments is not None and ids.size and int(ids.max()) >= int(convert(num_segments)._array):
-        raise InvalidArgumentError(
-            f"{name}: segment_ids must be below num_segments, {int(convert(num_segments)._array)}."
-        )
+    if num_segments is not None and ids.size and int(ids.max()) >= num_segments:
+        raise InvalidArgumentError(f"{name}: segment_ids must be below num_segments, {num_segments}.")
 
 
 def counted(
@@ -313,7 +313,7 @@ def counted(
     numbers = np.asarray(arr.flat_values._array, np.int64)
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError(f"bincount: expected non-negative integers, got {int(numbers.min())}.")
-    width = int(numbers.max(initial=-1)) + 1
+    width = int(numbers.max()) + 1 if numbers.size else 0
     width = max(width, int(convert(minlength)._array)) if minlength is not None else width
     width = min(width, int(convert(maxlength)._array)) if maxlength is not None else width
     rows, size = arr.partitions[0].row_numbers, len(arr) * width

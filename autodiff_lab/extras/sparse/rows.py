@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert, whole
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import placed
+from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.extras.sparse.functions import reorder, sparse
@@ -15,6 +16,7 @@ from autodiff_lab.extras.sparse.tensor import SparseTensor
 from autodiff_lab.ops.array.gathering import laid_beside
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import room
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -123,6 +125,7 @@ def bincount(
     Tensor([[0 2 0 1]
      [1 2 0 0]], shape=(2, 4), dtype=int32)
     """
+    axis = None if axis is None else as_integer(axis, "sparse.bincount: axis")
     if axis not in (0, None, -1):
         raise InvalidArgumentError(f"sparse.bincount: expected axis 0, None or -1, got {axis}.")
     if isinstance(values, SparseTensor):
@@ -135,12 +138,10 @@ def bincount(
         x = SparseTensor(np.argwhere(np.ones(array.shape, np.bool_)), wrap(array.ravel()), array.shape)
     ids = _ids(x, "bincount", None)
     rows = rows if axis == -1 and x.ndim > 1 else np.zeros_like(rows)
-    bins = max(
-        (int(ids.max()) if ids.size else -1) + 1, 0 if minlength is None else whole(minlength, "bincount: minlength")
-    )
-    bins = min(bins, whole(maxlength, "bincount: maxlength")) if maxlength is not None else bins
-    if bins * max(len(rows), 1) >= 1 << 57:
-        raise InvalidArgumentError(f"sparse.bincount: {bins} bins do not fit into memory. Try maxlength=.")
+    least = 0 if minlength is None else as_integer(minlength, "sparse.bincount: minlength", 0)
+    bins = max((int(ids.max()) if ids.size else -1) + 1, least)
+    bins = min(bins, as_integer(maxlength, "sparse.bincount: maxlength", 0)) if maxlength is not None else bins
+    room(bins * max(len(rows), 1) * 8, "sparse.bincount: bins")
     counted = np.int32 if x.values._held.dtype == np.int32 else np.int64
     amounts = np.ones(len(ids), counted) if weights is None else _weights(weights, len(ids))
     counts = np.zeros((x._shape[0] if axis == -1 and x.ndim > 1 else 1, bins), amounts.dtype)
@@ -148,7 +149,7 @@ def bincount(
     kept = ids < bins
     np.add.at(counts, (rows[kept], ids[kept]), amounts[kept])
     seen[rows[kept], ids[kept]] = True
-    if binary_output:
+    if flag(binary_output, "sparse.bincount: binary_output"):
         counts = seen.astype(counts.dtype)
     found = SparseTensor(np.argwhere(seen), wrap(placed(counts[seen])), counts.shape)
     found = found if axis == -1 and x.ndim > 1 else SparseTensor(found._indices[:, 1:], found.values, [bins])

@@ -18,7 +18,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
 from autodiff_lab.events.listener import sinks_now, tell_made, tell_peek, trace_now
 from autodiff_lab.kernels.arrays import arange, on_gpu, ranked
-from autodiff_lab.ops.checks import dtypes_unequal, not_integers
+from autodiff_lab.ops.checks import dtypes_unequal, not_integers, room
 from autodiff_lab.ops.docs import doc, document
 from autodiff_lab.ops.structured import elementwise
 
@@ -33,8 +33,7 @@ def as_shape(shape: Any, what: str = "shape") -> tuple[int, ...]:
     dims = as_integers(shape, f"{what}: lengths")
     if any(n < 0 for n in dims):
         raise InvalidArgumentError(f"{what}: lengths must not be negative, got {dims}.")
-    if math.prod(dims) >= 1 << 60:
-        raise InvalidArgumentError(f"{what}: {dims} has too many elements for any memory.")
+    room(math.prod(dims), what)
     return dims
 
 

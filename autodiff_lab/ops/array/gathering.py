@@ -225,9 +225,10 @@ def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: int = 0, name
         at = _indices(indices, "gather_nd", x)
     except NotOneTensor as met:
         return named(handed(met, gather_nd, (params, indices), batch_dims=batch_dims), name)
-    if batch_dims:
+    batches = as_integer(batch_dims, "gather_nd: batch_dims")
+    if batches:
         from autodiff_lab.ops.array.scattering import gather_nd_in_batches
-        return named(gather_nd_in_batches(x, at, as_integer(batch_dims, "gather_nd: batch_dims")), name)
+        return named(gather_nd_in_batches(x, at, batches), name)
     return gather_nd_at(x, at, name=name)
 
 

@@ -18,7 +18,7 @@ from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import reshape, transpose
 from autodiff_lab.ops.array.slicing import slice
-from autodiff_lab.ops.checks import not_integers, one_of
+from autodiff_lab.ops.checks import not_integers, one_of, room
 from autodiff_lab.ops.docs import document
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def sequence_mask(lengths: TensorLike, maxlen: TensorLike | None = None, dtype: 
     if counts.size and counts.dtype.kind not in "iu":
         raise not_integers(public(counts.dtype), "sequence_mask: lengths")
     width = int(counts.max(initial=0)) if maxlen is None else whole(maxlen, "sequence_mask: maxlen")
-    if width * max(counts.size, 1) >= 1 << 60:
-        raise InvalidArgumentError(f"sequence_mask: rows of length {width} are too long for any memory. Try maxlen=.")
+    room(width * max(counts.size, 1), "sequence_mask: maxlen")
     with beside(given):
         return named(cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype), name)
 
@@ -66,7 +65,10 @@ def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShap
 
 
 def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
-    return tell_made(wrap(np.asarray(list(broadcast_static_shape(shape_x, shape_y)), np.int32)))
+    shape = [length for length in broadcast_static_shape(shape_x, shape_y) if length is not None]
+    if max(shape, default=0) >= 1 << 31:
+        raise InvalidArgumentError(f"broadcast_dynamic_shape: lengths must fit into int32, got {shape}.")
+    return tell_made(wrap(np.asarray(shape, np.int32)))
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 from autodiff_lab.engine.apply import apply_op, general
 from autodiff_lab.engine.convert import contains_tensor, convert, handed
 from autodiff_lab.engine.op import REGISTRY
-from autodiff_lab.engine.shape import as_integers, listed
+from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.arrays import zeros
@@ -166,7 +166,7 @@ def stack(values: TensorLike, axis: int = 0, name: str | None = None) -> Tensor:
 def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = None) -> list[Tensor]:
     x = convert(value)
     at = axis_from_end(axis, x._held.ndim, "unstack")
-    if num is not None and num != x._held.shape[at]:
+    if num is not None and as_integer(num, "unstack: num") != x._held.shape[at]:
         raise InvalidArgumentError(f"unstack: expected num={num} parts, but the axis has length {x._held.shape[at]}.")
     return named([take(x, axis=at, index=i) for i in range(x._held.shape[at])], name)
 
@@ -190,7 +190,7 @@ def split(value: TensorLike, num_or_size_splits: IntsLike, axis: int = 0, num: i
     given: Any = num_or_size_splits
     one = given.__class__ is int
     sizes = [given] if one else list(as_integers(given, "split: num_or_size_splits"))
-    if one or np.ndim(given) == 0:
+    if one or (len(sizes) == 1 and np.ndim(given) == 0):
         count = sizes[0]
         if count < 1 or length % count:
             raise InvalidArgumentError(f"split: cannot split {length} elements into {count} equal parts.")
@@ -198,7 +198,7 @@ def split(value: TensorLike, num_or_size_splits: IntsLike, axis: int = 0, num: i
         return named(_slices(x, at, [each * k for k in range(count + 1)]), name)
     if -1 in sizes:
         sizes[sizes.index(-1)] = length - sum(n for n in sizes if n != -1)
-    if num is not None and num != len(sizes):
+    if num is not None and as_integer(num, "split: num") != len(sizes):
         raise InvalidArgumentError(f"split: expected num={num} sizes, got {len(sizes)}.")
     if sum(sizes) != length or min(sizes, default=0) < 0:
         raise InvalidArgumentError(f"split: sizes must add up to {length}, got {sizes}.")

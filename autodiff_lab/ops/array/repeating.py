@@ -14,11 +14,10 @@ from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.arrays import beside, full, ranked
-from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.selection import take_along
 from autodiff_lab.ops.array.shaping import reshape
-from autodiff_lab.ops.checks import axes_in_order, axis_from_end, one_of
+from autodiff_lab.ops.checks import axes_in_order, axis_from_end, one_of, room
 from autodiff_lab.ops.docs import document
 
 if TYPE_CHECKING:
@@ -105,13 +104,15 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: IntsLike | None = None,
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     at = axis_from_end(axis, x._held.ndim, "repeat")
-    times = np.asarray(as_integers(repeats, "repeat: repeats"), np.int64)
+    times = as_integers(repeats, "repeat: repeats")
     length = x._held.shape[at]
-    if times.size not in (1, length) or times.min(initial=0) < 0:
+    if len(times) not in (1, length) or min(times, default=0) < 0:
         raise InvalidArgumentError(f"repeat: repeats must be a non-negative integer, or one for each of the {length} "
-                                   f"elements of the axis, got {times.tolist()}.")
-    as_shape(sum(times.tolist()) * (length if times.size == 1 else 1), "repeat: shape")  # refuses what no memory holds
-    places = np.repeat(np.arange(length), times[0] if times.size == 1 else times)
+                                   f"elements of the axis, got {times}.")
+    room(max(times, default=0) * length if len(times) == 1 else sum(times), "repeat")
+    if length == 0:
+        times = (0,)
+    places = np.repeat(np.arange(length), times[0] if len(times) == 1 else np.asarray(times, np.int64))
     return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, dense=True, name=name)
 
 

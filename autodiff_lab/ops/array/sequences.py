@@ -20,7 +20,7 @@ from autodiff_lab.events.listener import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number
-from autodiff_lab.ops.checks import dtypes_unequal
+from autodiff_lab.ops.checks import dtypes_unequal, room
 from autodiff_lab.ops.docs import doc
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def range(start: TensorLike, limit: TensorLike | None = None, delta: TensorLike 
 def _counted(count: int) -> int:
     if count > _MOST // 8:
         raise InvalidArgumentError(f"range: {count} numbers are too many for any memory. Try a larger delta.")
-    return count
+    return room(count, "range")
 
 
 def _whole(values: list[Any], wanted: Any) -> Any:

@@ -9,7 +9,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.primitives import broadcast, reshape_to
-from autodiff_lab.engine.shape import as_integer, as_integers
+from autodiff_lab.engine.shape import as_integer, as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor, ShapeMismatch
 from autodiff_lab.ops.checks import axes_from_end
@@ -75,7 +75,7 @@ def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: bool = Fal
     order = tuple(reversed(range(rank))) if perm is None else as_integers(perm, "transpose: perm")
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm must be a permutation of the axes 0 to {rank - 1}, got {order}.")
-    x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
+    x = RECORDING.conj(x) if flag(conjugate, "transpose: conjugate") and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=tuple(p % rank - rank for p in order), name=name)
 
 
@@ -84,7 +84,7 @@ def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = F
     rank = x._held.ndim
     if rank < 2:
         raise InvalidArgumentError(f"matrix_transpose: expected a tensor of rank 2 or more, got shape {x._held.shape}.")
-    x = RECORDING.conj(x) if conjugate and x._held.dtype.kind == "c" else x
+    x = RECORDING.conj(x) if flag(conjugate, "matrix_transpose: conjugate") and x._held.dtype.kind == "c" else x
     return transpose_to(x, perm=(*range(-rank, -2), -1, -2), name=name)
 
 

@@ -15,6 +15,7 @@ from autodiff_lab.ops.array.gathering import gather_axis
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
+from autodiff_lab.ops.checks import room
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.structured import structured
 
@@ -49,6 +50,9 @@ def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, stride
                             f"{steps}.")
     if 0 in steps:
         raise InvalidArgumentError(f"strided_slice: strides must not be 0, got {steps}.")
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask = (
+        as_integer(mask, "strided_slice: every mask")
+        for mask in (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask))
     index: list[Any] = []
     for i, (b, e, step) in enumerate(zip(first, last, steps, strict=True)):
         bit = 1 << i
@@ -67,7 +71,7 @@ def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, stride
 def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int,
                       name: str | None = None) -> list[Tensor]:
     x, parts = convert(data), np.asarray(convert(partitions)._array)
-    num_partitions = as_integer(num_partitions, "dynamic_partition: num_partitions")
+    num_partitions = room(as_integer(num_partitions, "dynamic_partition: num_partitions"), "dynamic_partition")
     if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
         raise ShapeMismatch(f"dynamic_partition: partitions must be integers whose shape {parts.shape} the shape "
                             f"{x._held.shape} of data begins with.")
@@ -94,10 +98,12 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
     order = np.concatenate([at.ravel() for at in places])
     if order.size and (order.dtype.kind not in "iu" or order.min() < 0):
         raise InvalidArgumentError("dynamic_stitch: indices must be non-negative integers.")
-    source = np.full(int(order.max(initial=-1)) + 1, -1)
-    source[order] = np.arange(len(order))  # of two parts for one place the later one stays
-    if source.size and source.min() < 0:
-        raise InvalidArgumentError(f"dynamic_stitch: index {int(np.argmin(source))} is missing.")
+    there = np.unique(order)
+    if there.size and int(there[-1]) >= there.size:
+        missing = int(np.argmax(there != np.arange(there.size)))
+        raise InvalidArgumentError(f"dynamic_stitch: index {missing} is missing.")
+    source = np.zeros(there.size, np.int64)
+    source[order.astype(np.int64)] = np.arange(len(order))  # of two parts for one place the later one stays
     return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim, dense=True, name=name)
 
 

@@ -16,11 +16,12 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_peek
 from autodiff_lab.kernels.arrays import eye, on_gpu
 from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.checks import broadcasts, floats
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import matrix, square
 from autodiff_lab.ops.linalg.solving import adjoint_of, conjugated, flip, lapack, raised, widened
@@ -236,7 +237,8 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
 
 
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
-    found = svd_triple(lapack(matrix(tensor, "svd"), "svd"), full=bool(full_matrices and compute_uv))
+    full_matrices, compute_uv = flag(full_matrices, "svd: full_matrices"), flag(compute_uv, "svd: compute_uv")
+    found = svd_triple(lapack(matrix(tensor, "svd"), "svd"), full=full_matrices and compute_uv)
     return named(found if compute_uv else found[0], name)
 
 
@@ -257,7 +259,9 @@ def matrix_rank(a: TensorLike, tol: TensorLike | None = None, validate_args: boo
     tell_peek(x, "matrix_rank")
     if not x._held.size:
         return named(wrap(np.zeros(x._held.shape[:-2], np.int32)[()]), name)
-    limit = None if tol is None else np.asarray(convert(tol)._array)
+    limit = None if tol is None else np.asarray(floats(tol, "matrix_rank: tol", allow_complex=False)._array)
+    if limit is not None and not broadcasts(limit.shape, x._held.shape[:-2]):
+        raise ShapeMismatch(f"matrix_rank: tol must broadcast to shape {x._held.shape[:-2]}, got {limit.shape}.")
     return named(wrap(np.asarray(np.linalg.matrix_rank(x._array, tol=limit)).astype(np.int32)[()]), name)
 
 

@@ -89,7 +89,7 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b:
         return matmul_two(a, b, name=name)
     transpose_a, transpose_b, adjoint_a, adjoint_b = (
         flag(v, "matmul: transpose and adjoint flags") for v in (transpose_a, transpose_b, adjoint_a, adjoint_b))
-    if not (transpose_a or transpose_b or adjoint_a or adjoint_b or output_type):
+    if output_type is None and not (transpose_a or transpose_b or adjoint_a or adjoint_b):
         return matmul_two(a, b, name=name)
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise InvalidArgumentError("matmul: a matrix can be transposed or adjoint, not both.")

@@ -203,20 +203,21 @@ def lapack(x: Tensor, name: str) -> Tensor:
 
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     x = lapack(square(input, "inv"), "inv")
-    return inverse(matrix_transpose(x, conjugate=True) if adjoint else x, name=name)
+    return inverse(matrix_transpose(x, conjugate=True) if flag(adjoint, "inv: adjoint") else x, name=name)
 
 
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     a, b = _system("solve", matrix, rhs)
-    return solve_system(matrix_transpose(a, conjugate=True) if adjoint else a, b, name=name)
+    return solve_system(matrix_transpose(a, conjugate=True) if flag(adjoint, "solve: adjoint") else a, b, name=name)
 
 
 def triangular_solve(matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False,
                      name: str | None = None) -> Tensor:
     a, b = _system("triangular_solve", matrix, rhs)
-    if adjoint:
+    lower = flag(lower, "triangular_solve: lower")
+    if flag(adjoint, "triangular_solve: adjoint"):
         return solve_triangular(matrix_transpose(a, conjugate=True), b, lower=not lower, name=name)
-    return solve_triangular(a, b, lower=flag(lower, "triangular_solve: lower"), name=name)
+    return solve_triangular(a, b, lower=lower, name=name)
 
 
 def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
@@ -263,7 +264,7 @@ def lstsq(matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast
         raise ShapeMismatch(f"lstsq: expected a matrix (*b, m, n) and right-hand sides (*b, m, k), got "
                             f"{a._held.shape} and {b._held.shape}.")
     lapack(a, "lstsq")
-    if not fast:
+    if not flag(fast, "lstsq: fast"):
         from autodiff_lab.ops.linalg.decompositions import pinv
         return named(matmul(pinv(a), b), name)
     if a._held.shape[-2] >= a._held.shape[-1]:

@@ -9,9 +9,9 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import alone, convert, whole
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.engine.shape import as_integer
+from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made, tell_peek
 from autodiff_lab.kernels.arrays import arange, beside, full, ranked
 from autodiff_lab.kernels.checks import require, told
@@ -86,7 +86,7 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: 
 def bincount(arr: TensorLike, weights: TensorLike | None = None, minlength: TensorLike | None = None,
              maxlength: TensorLike | None = None, dtype: DTypeLike = "int32",
              name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
-    numbers = _integers(arr, "bincount")
+    numbers, binary_output = _integers(arr, "bincount"), flag(binary_output, "bincount: binary_output")
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}.")
     if not (axis is None or (isinstance(axis, int) and axis in (0, -1))) or (axis == -1 and numbers.ndim > 2):
@@ -134,6 +134,9 @@ def histogram_fixed_width_bins(values: TensorLike, value_range: TensorLike, nbin
     x = convert(values)
     ends, count = convert(value_range, x), whole(nbins, "histogram_fixed_width: nbins")
     tell_peek(ends, "histogram_fixed_width_bins")
+    if ends._held.dtype.kind not in "fiuV" or x._held.dtype.kind not in "fiuV":
+        raise DtypeMismatch(f"histogram_fixed_width: values and value_range must be numbers, got {x.dtype.name} and "
+                            f"{ends.dtype.name}.")
     if ends._held.shape != (2,) or not ends._array[0] < ends._array[1] or count < 1:
         raise InvalidArgumentError("histogram_fixed_width_bins: expected a range [low, high] and at least one bin, "
                                    f"got {ends._array} and {count}.")

@@ -150,7 +150,7 @@ def cumulative_logsumexp(x: TensorLike, axis: IntsLike = 0, exclusive: bool = Fa
     at = axis_from_end(axis, x._held.ndim, "cumulative_logsumexp")
     n = x._held.shape[at]
     total = scan_logsumexp(x, axis=at, reverse=flag(reverse, "cumulative_logsumexp: reverse"))
-    if not exclusive or not n:
+    if not flag(exclusive, "cumulative_logsumexp: exclusive") or not n:
         return named(total, name)
     edge = list(x._held.shape)
     edge[at] = 1

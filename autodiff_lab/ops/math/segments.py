@@ -16,6 +16,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.devices import filled_beside
 from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made, trace_now, unheard
@@ -29,7 +30,7 @@ from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_nd_sum, where
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
-from autodiff_lab.ops.checks import not_integers
+from autodiff_lab.ops.checks import not_integers, room
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import divide, maximum, sqrt
 from autodiff_lab.ops.math.comparison import greater_equal, less
@@ -93,12 +94,12 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
                             f"Try lab.math.unsorted_{what}.")
     require(not ids.size or ((ids[0] >= 0) & np.all(np.diff(ids) >= 0)), lambda: InvalidArgumentError(
         f"{what}: segment_ids must be sorted and not negative, got {told(ids)}. Try lab.math.unsorted_{what}."))
-    return x, ids, int(ids[-1]) + 1 if ids.size else 0
+    return x, ids, room(int(ids[-1]) + 1 if ids.size else 0, what)
 
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
     x, ids = _numbers(data, segment_ids, what)
-    count = whole(num_segments, f"{what}: num_segments")
+    count = room(as_integer(num_segments, f"{what}: num_segments", 0), f"{what}: num_segments")
     require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
         f"{what}: segment_ids must be below num_segments={count}, got {told(ids)}."))
     if ids.ndim != 1:

@@ -13,6 +13,7 @@ from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.base.halves import in_float32
@@ -78,7 +79,7 @@ def log_poisson_loss(targets: TensorLike, log_input: TensorLike, compute_full_lo
                      name: str | None = None) -> Tensor:
     z, c = pair("log_poisson_loss", targets, log_input, ("targets", "log_input"))
     loss = exp(c) - c * z
-    if not compute_full_loss:
+    if not flag(compute_full_loss, "log_poisson_loss: compute_full_loss"):
         return named(loss, name)
     large = z > 1
     safe = where(large, z, 1.0)  # so that no gradient meets log(0)

@@ -39,7 +39,7 @@ def _ids(ids: Any, name: str) -> Tensor:
     return numbers
 
 
-def _clipped(rows: Tensor, ids_rank: int, max_norm: float) -> Tensor:
+def _clipped(rows: Tensor, ids_rank: int, max_norm: Tensor) -> Tensor:
     """Scale rows longer than `max_norm` down to it."""
     axes = tuple(range(ids_rank, rows._held.ndim))
     squares = reduce_sum(square(rows), axis=axes, keepdims=True)
@@ -52,7 +52,8 @@ def embedding_lookup(params: TensorLike, ids: TensorLike, max_norm: float | None
                      name: str | None = None) -> Tensor:
     table, numbers = _whole_table(params, "embedding_lookup"), _ids(ids, "embedding_lookup")
     rows = gather(table, numbers)
-    rows = rows if max_norm is None else _clipped(floats(rows, "embedding_lookup"), numbers._held.ndim, max_norm)
+    if max_norm is not None:
+        rows = _clipped(floats(rows, "embedding_lookup"), numbers._held.ndim, convert(max_norm, rows))
     return named(rows, name)
 
 
@@ -61,8 +62,7 @@ def embedding_lookup_sparse(params: TensorLike, sp_ids: Any, sp_weights: Any | N
                             max_norm: float | None = None, name: str | None = None,
                             allow_fast_lookup: bool = False) -> Tensor:
     what = "embedding_lookup_sparse"
-    how = combiner or "mean"
-    one_of(how, ("sum", "mean", "sqrtn"), f"{what}: combiner")
+    how = one_of("mean" if combiner is None else combiner, ("sum", "mean", "sqrtn"), f"{what}: combiner")
     if hasattr(sp_ids, "ragged_rank"):
         rows = sp_ids.__lab_apply__(embedding_lookup_sparse, (params, sp_ids, sp_weights),
                                     {"combiner": combiner, "max_norm": max_norm})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.base.choose import chosen
@@ -113,7 +114,7 @@ def softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, ax
                                       name: str | None = None) -> Tensor:
     x = _logits(logits, "softmax_cross_entropy_with_logits")
     t = convert(labels, x)
-    if axis not in (-1, x._held.ndim - 1):
+    if as_integer(axis, "softmax_cross_entropy_with_logits: axis") not in (-1, x._held.ndim - 1):
         raise InvalidArgumentError("softmax_cross_entropy_with_logits: the classes must be the last axis. Try "
                                    "lab.transpose.")
     if t._held.dtype != x._held.dtype:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.shape import as_integer
+from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.base.choose import chosen
@@ -181,7 +181,7 @@ def weighted_moments(x: TensorLike, axes: IntsLike, frequency_weights: TensorLik
                      name: str | None = None,
                      ) -> tuple[Tensor, Tensor]:
     x = floats(x, "weighted_moments")
-    over = axes_from_end(axes, x._held.ndim, "weighted_moments")
+    over, keepdims = axes_from_end(axes, x._held.ndim, "weighted_moments"), flag(keepdims, "weighted_moments: keepdims")
     if is_half(x._held.dtype):
         weights = cast(convert(frequency_weights, x), "float32")
         mean, variance = weighted_moments(cast(x, "float32"), over, weights, keepdims)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     x = convert(value)
     b = convert(bias, x)
-    if data_format is not None and not str(data_format).startswith("N"):
+    if data_format is not None and not (isinstance(data_format, str) and data_format.startswith("N")):
         raise InvalidArgumentError(f"bias_add: data_format must be 'NHWC' or 'NCHW' or the like, got {data_format!r}.")
     first = data_format is not None and data_format.startswith("NC")
     if x._held.ndim < 2 or b._held.shape != (x._held.shape[1 if first else -1],):
