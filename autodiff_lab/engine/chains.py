@@ -17,7 +17,8 @@ import numpy as np
 
 from autodiff_lab.engine.namespace import RAW
 from autodiff_lab.engine.op import REGISTRY, Op
-from autodiff_lab.kernels.base.elementwise import Chain, Elementwise, functions_in, in_one_pass
+from autodiff_lab.kernels.base.choose import IN_USE
+from autodiff_lab.kernels.base.elementwise import COUNTED, Chain, Elementwise, functions_in, in_one_pass
 
 ANGLES = frozenset({"sin", "cos", "tan"})
 """Functions whose loops must look for arguments that are too large; NumPy is as fast."""
@@ -176,6 +177,8 @@ def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..
             chain, used = traced
             found.append((Elementwise(name, _reference(rule, used, arity), lambda: chain), itemgetter(*used)))
         kernel, choose = found[0]
+        if g.size < kernel.least.get(g.dtype, COUNTED) and IN_USE["mode"] == "auto":
+            return rule(ops, g, out, *inputs)
         result = kernel.fast(choose((g, out, *inputs)))
         return rule(ops, g, out, *inputs) if result is None else result
 
@@ -184,6 +187,11 @@ def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..
 
 def _reference(rule: Callable[..., Any], used: tuple[int, ...], arity: int) -> Callable[..., Any]:
     """Return a rule as a function of the arrays that it reads."""
+
+    if arity == 1 and used == (0, 1):  # as quick as the rule itself: loops are measured against it
+        return lambda g, out: rule(RAW, g, out, None)
+    if arity == 1 and used == (0, 2):
+        return lambda g, x: rule(RAW, g, None, x)
 
     def reference(*arrays: Any) -> Any:
         given: list[Any] = [None] * (arity + 2)

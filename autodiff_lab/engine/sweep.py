@@ -78,16 +78,20 @@ def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:
     The first `lead` axes are a stack of cotangents and stay.
     """
     want, have = tuple(x.shape), tuple(g.shape)
-    extra = len(have) - lead - len(want)
+    rank, full = len(want), have[:lead] + want
+    extra = len(have) - lead - rank
     if extra > 0:
         g = ops.sum(g, axes=tuple(range(lead - len(have), lead - len(have) + extra)), keepdims=False)
         have = tuple(g.shape)
-    offset = len(have) - len(want)
-    grown = tuple(i - len(want) for i, n in enumerate(want) if offset + i >= lead and n == 1 != have[offset + i])
-    if grown:
-        g = ops.sum(g, axes=grown, keepdims=True)
-    full = have[:lead] + want
-    return g if tuple(g.shape) == full else ops.broadcast_to(g, shape=full)
+        if have == full:
+            return g
+    if 1 in want:
+        offset = len(have) - rank
+        grown = tuple([i - rank for i, n in enumerate(want) if n == 1 and offset + i >= lead and have[offset + i] != 1])
+        if grown:
+            g = ops.sum(g, axes=grown, keepdims=True)
+            have = tuple(g.shape)
+    return g if have == full else ops.broadcast_to(g, shape=full)
 
 
 def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry would cost a fifth of the pass

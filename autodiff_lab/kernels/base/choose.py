@@ -25,7 +25,9 @@ MODES = ("auto", "numpy", "numba")
 WORTH_ASKING = 50_000
 """Work, in elements or multiplications of all calls of a class together, for which an override is measured."""
 LITTLE = 1000
-"""Calls with less work are not reason enough to compile an override."""
+"""Work of a call below which its number counts more than its size: a thousand such calls are reason to compile."""
+LITTLE_COUNTS = 50
+"""What such a call counts as: NumPy takes microseconds for a call on few elements, whatever their number."""
 MOST_CLASSES = 4096
 """Number of shapes of which a kernel remembers what it runs on; then it begins again with what is on disk."""
 
@@ -63,7 +65,6 @@ class Chosen:
         self.pays: dict[Any, bool] = {}
         self.failures: dict[str, str] = {}
         self._met: dict[Any, float] = {}
-        self._little: set[Any] = set()
         self._compiled: set[str] = set()
         self.__doc__, self.__name__ = reference.__doc__, name
 
@@ -101,15 +102,13 @@ class Chosen:
         dtype = arrays[0].dtype
         if work <= 0 or dtype.char in self.failures:
             self._remember(key, False)
-        elif work >= LITTLE or dtype.char in self._compiled:
+        else:
             before = self._met.get(key, 0.0)
-            self._met[key] = before + work
-            if before < WORTH_ASKING <= before + work and numba_is_there():
+            counts = work if work >= LITTLE else max(work, LITTLE_COUNTS) if self._compiled else LITTLE_COUNTS
+            self._met[key] = before + counts
+            if before < WORTH_ASKING <= before + counts and numba_is_there():
                 given = [Like.of(array) for array in arrays]
                 ask(lambda: self._find_out(key, dtype, given, params, work))
-        else:  # not to be met at every call; again once the override is there
-            self._remember(key, False)
-            self._little.add(key)
 
     def _find_out(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
         """Have the override compiled and measured in a process of its own, and decide by what comes back."""
@@ -129,7 +128,7 @@ class Chosen:
 
     def _remember(self, key: Any, pays: bool) -> None:
         if len(self.pays) >= MOST_CLASSES:
-            self.pays, self._met, self._little = {}, {}, set()
+            self.pays, self._met = {}, {}
         self.pays[key] = pays
 
     def _on_device(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -184,9 +183,6 @@ class Chosen:
                     self.failures[char] = why
                 else:
                     self._compiled.add(char)
-                    little, self._little = self._little, set()
-                    for key in little:
-                        self.pays.pop(key, None)
         return char in self._compiled
 
     def _try_to_compile(self, dtype: Any) -> str:

@@ -13,7 +13,9 @@ import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +41,7 @@ OPERATIONS = ("add_up", "ceil", "choose", "floor", "larger", "nearest", "smaller
 _CALLED = re.compile(r"\b([a-z]\w*)\(")
 _NAMES = {"f": "float32", "d": "float64"}
 ndarray, empty = np.ndarray, np.empty
+_flat = methodcaller("reshape", -1)
 LOOPS: dict[str, Elementwise] = {}
 """Every kernel of this kind, by name."""
 
@@ -66,12 +69,18 @@ class Elementwise:
         In NumPy, which defines the result.
     chain : callable
         Returns the `Chain`, or None if no loop can compute it; not called before a loop is needed.
+
+    Attributes
+    ----------
+    least : dict of dtype to int
+        The number of elements from which on it is worth a look whether a loop takes the inputs.
     """
 
     def __init__(self, name: str, reference: Callable[..., Any], chain: Callable[[], Chain | None]) -> None:
         self.name, self.reference, self.chain = name, reference, chain
         self.loops: dict[str, tuple[Any, int]] = {}
         self.failures: dict[str, str] = {}
+        self.least: dict[np.dtype[Any], int] = {}
         self._work: dict[str, int] = {}
         LOOPS[name] = self
 
@@ -82,6 +91,8 @@ class Elementwise:
             return None
         first = arrays[0]
         dtype, size = first.dtype, first.size
+        if mode == "auto" and size < self.least.get(dtype, COUNTED):
+            return None
         kinds = dtype.char
         if len(arrays) > 1 or not first.flags.carray:
             kinds, arrays = _arranged(arrays)
@@ -134,11 +145,12 @@ class Elementwise:
         run, text = made
         least = 0
         if IN_USE["mode"] != "numba":
-            label = f"{self.name} {kinds} {zlib.crc32(text.encode()):08x}"
+            label = f"call of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
             least_size = import_module("autodiff_lab.kernels.base.measuring").least_size
             with np.errstate(all="ignore"):
-                least = least_size(label, self.reference, lambda *arrays: run(arrays), lambda n: _samples(kinds, n))
+                least = least_size(label, self.reference, partial(_called, run), lambda n: _samples(kinds, n))
         self.loops[kinds] = run, least
+        self.least[np.dtype(kinds[0])] = min(n for key, (_, n) in self.loops.items() if key[0] == kinds[0])
 
     def _compiled(self, kinds: str) -> tuple[Callable[..., Any], str] | None:
         dtype = np.dtype(kinds[0])
@@ -154,6 +166,11 @@ class Elementwise:
         self._work.clear()
 
 
+def _called(run: Callable[..., Any], *arrays: Any) -> Any:
+    """Run a loop as `Elementwise.fast` does, for a measurement: to look at the arrays may take longer than the loop."""
+    return run(_arranged(arrays)[1])
+
+
 def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Return dtype and kinds of inputs as one text, `a` for an array and `s` for a single number, and the inputs.
 
@@ -162,6 +179,11 @@ def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """
     first = arrays[0]
     dtype, shape = first.dtype, first.shape
+    for x in arrays:
+        if x.__class__ is not ndarray or x.dtype is not dtype or x.shape != shape or not x.flags.carray:
+            break
+    else:
+        return dtype.char + "a" * len(arrays) if len(arrays) > 1 else dtype.char, arrays
     kinds, given = [dtype.char], list(arrays)
     for i, x in enumerate(arrays):
         if x.__class__ is ndarray:
@@ -231,7 +253,7 @@ def module_of(chain: Chain, kinds: str) -> str:
 def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, ...]], Any]:
     """Return the function that allocates the result and calls a loop on flat views."""
     each = kinds[1:] or "a"
-    lead = each.index("a")
+    lead, whole = each.index("a"), "s" not in each
 
     def one(arrays: tuple[Any, ...]) -> Any:
         (x,) = arrays
@@ -246,8 +268,11 @@ def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, 
 
     def many(arrays: tuple[Any, ...]) -> Any:
         out = empty(arrays[lead].shape, dtype)
-        flat = [x.reshape(-1) if kind == "a" else x for x, kind in zip(arrays, each, strict=True)]
-        flat.append(out.reshape(-1))
+        if whole:
+            flat = [*map(_flat, arrays), out.reshape(-1)]
+        else:
+            flat = [x.reshape(-1) if kind == "a" else x for x, kind in zip(arrays, each, strict=True)]
+            flat.append(out.reshape(-1))
         size = out.size
         if size < 2 * SHARED:
             loop(0, size, *flat)

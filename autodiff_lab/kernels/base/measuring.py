@@ -42,7 +42,7 @@ _SETTINGS = (
     "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_OPT", "OPENBLAS_CORETYPE", "AUTODIFF_LAB_BLAS",
     "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "GLIBC_TUNABLES",
 )  # fmt: skip
-_SIZES = (64, 512, 4096, 32_768)
+_SIZES = (64, 512, 2048, 8192, 32_768)
 """Elements that elementwise kernels are compared at."""
 _spent = {"seconds": 0.0}
 TELL: list[Callable[[str, float], None]] = []

@@ -185,7 +185,7 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
     elif not are_positions(ranked(indices), x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
-    taken = np.take(x, indices, axis=axis)
+    taken = x.take(indices, axis=axis) if x.__class__ is np.ndarray else np.take(x, indices, axis=axis)
     return taken if isinstance(taken, bytes) else taken[()]  # NumPy gives up the string of an array of strings
 
 

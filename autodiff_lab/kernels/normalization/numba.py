@@ -12,6 +12,7 @@ and pieces in float64; the contributions of scale and offset are added up row by
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,7 @@ def _grads(name: str, scaled: bool) -> Loop:  # noqa: C901 - the loop is inside
 _grad, _scaled_grad = _grads("_grad", False), _grads("_scaled_grad", True)
 
 
+@lru_cache(1024)
 def sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int, int] | None:
     """Return a, n, b and d; None if the axes are not of that form, or the array is empty."""
     if not axes or 0 in shape:
@@ -220,6 +222,8 @@ def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
     """Return whether a scale has one number for each element of a row, or for each column."""
     a, _, w = plane.shape
     rank = scale.ndim
+    if w == rank == 1 == -axes[0] and scale.dtype == x.dtype and scale.shape[0] == x.shape[-1]:
+        return True  # as in most networks
     there = {k for k in range(-rank, 0) if scale.shape[k] != 1}
     kept = {k for k in range(-x.ndim, 0) if x.shape[k] != 1}
     if scale.dtype != x.dtype or d > 1 or rank > x.ndim:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,7 @@ def _row_logsumexps(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: 
 _column_maxima, _column_minima = _column_extremes(larger), _column_extremes(smaller)
 
 
+@lru_cache(1024)
 def _sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int] | None:
     """Return a, n and b; None if the axes are not neighbours, or the array is empty."""
     if not axes or axes[-1] - axes[0] != len(axes) - 1:

@@ -55,6 +55,8 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
         return named(handed(met, reshape, (tensor,), shape=shape), name)
     wanted = as_integers(shape, "reshape: shape")
     size = x._held.size
+    if wanted and min(wanted) > 0 and math.prod(wanted) == size:  # most calls, by the shortest way
+        return reshape_to(x, shape=wanted, name=name)
     if wanted.count(-1) > 1:
         raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}.")
     known = math.prod([n for n in wanted if n != -1])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from autodiff_lab.engine.apply import binary
 from autodiff_lab.engine.convert import convert_pair, handed
 from autodiff_lab.engine.shape import flag
@@ -36,6 +38,8 @@ def _row(ops: Any, x: Any) -> Any:
 
 def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     """Return g yᵀ; vectors are treated as matrices of one row or column."""
+    if g.__class__ is ndarray and g.ndim == 2 == y.ndim == x.ndim:  # most products, by the shortest way
+        return ops.matmul(g, y.T)
     if len(y.shape) == 1:
         return _column(ops, g) * y if len(g.shape) else g * y
     if len(x.shape) == 1:
@@ -48,6 +52,8 @@ def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     """Return xᵀ g."""
+    if g.__class__ is ndarray and g.ndim == 2 == y.ndim == x.ndim:
+        return ops.matmul(x.T, g)
     if len(x.shape) == 1:
         if len(y.shape) == 1:
             return _column(ops, g) * x if len(g.shape) else g * x

@@ -30,8 +30,10 @@ _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
 
 def kept_shape(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of x with the reduced axes at length 1."""
-    rank = len(x.shape)
-    return tuple(1 if i - rank in axes else n for i, n in enumerate(x.shape))
+    shape = list(x.shape)
+    for axis in axes:
+        shape[axis] = 1
+    return tuple(shape)
 
 
 def _spread(ops: Any, value: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -125,7 +127,19 @@ all_over = general(
     doc="The kernel-level all over negative axes; `lab.reduce_all` is the public function.")
 
 
+_EVERY_AXIS = tuple(negative_axes(None, rank) for rank in range(5))
+"""By rank, the axes of a reduction over everything."""
+
+
 def _reduce(op: Any, what: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Tensor:
+    if x.__class__ is Tensor and keepdims.__class__ is bool and (axis is None or axis.__class__ is int):
+        rank, kind = x._held.ndim, x._held.dtype.kind
+        if axis is None:
+            axes = _EVERY_AXIS[rank] if rank < len(_EVERY_AXIS) else negative_axes(None, rank)
+        else:
+            axes = (axis,) if axis < 0 else (axis - rank,)
+        if kind != "b" and (axis is None or -rank <= axes[0] < 0):  # most calls, by the shortest way
+            return op(x, axes=axes, keepdims=keepdims, name=name)
     try:
         x = convert(x)
     except NotOneTensor as met:

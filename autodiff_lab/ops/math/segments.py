@@ -84,7 +84,7 @@ def _numbers(data: Any, segment_ids: Any, what: str) -> tuple[Tensor, Any]:
     if x._held.shape[:ids.ndim] != ids.shape:
         raise ShapeMismatch(f"{what}: the shape {x._held.shape} of data must begin with that of segment_ids, "
                             f"{ids.shape}.")
-    return x, ids.astype(np.int64)
+    return x, ids.astype(np.int64, copy=False)
 
 
 def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:

@@ -25,7 +25,7 @@ from autodiff_lab.ops.math.reductions import _reduce, _spread, reduce_mean, redu
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, IntsLike, TensorLike
 
-_FEW = 512
+_FEW = 16
 """Below this number of elements exponentials are NumPy's: choosing another kernel would cost more."""
 
 
