@@ -49,7 +49,7 @@ HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
 MANY = 512
 """Elements of two operands of different shapes from which on it matters how they are broadcast."""
-LEAN_BYTES = 8192
+LEAN_BYTES = 1024
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
 

@@ -187,7 +187,6 @@ def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..
 
 def _reference(rule: Callable[..., Any], used: tuple[int, ...], arity: int) -> Callable[..., Any]:
     """Return a rule as a function of the arrays that it reads."""
-
     if arity == 1 and used == (0, 1):  # as quick as the rule itself: loops are measured against it
         return lambda g, out: rule(RAW, g, out, None)
     if arity == 1 and used == (0, 2):

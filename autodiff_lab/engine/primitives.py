@@ -14,12 +14,7 @@ import numpy as np
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
 from autodiff_lab.kernels.base.halves import as_float32, is_half
-
-FEW = 4096
-"""Below this number of elements sums are NumPy's: choosing another kernel would cost more."""
-FEW_IN_SHORT_ROWS = 512
-"""The same where what stays is rows of less than `SHORT` elements, which NumPy adds one after another."""
-SHORT = 16
+from autodiff_lab.kernels.reductions.reference import FEW, FEW_IN_SHORT_ROWS, SHORT, sum_over_axes
 
 add = binary(
     "add",
@@ -68,6 +63,10 @@ def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
 def _broadcast(x: Any, shape: tuple[int, ...]) -> Any:
     if x.size == 1 and x.ndim <= len(shape) and shape and x.dtype.kind in "fciub" and x.__class__ not in ELSEWHERE:
         return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))  # a tenth of the time of `broadcast_to`
+    if x.__class__ is np.ndarray and x.ndim == len(shape) and x.flags.c_contiguous and x.dtype.kind == "f":
+        steps = tuple([s if n == m else 0 if n == 1 else -1 for n, m, s in zip(x.shape, shape, x.strides, strict=True)])
+        if -1 not in steps and x.size:
+            return np.ndarray(shape, x.dtype, x, 0, steps)
     return np.broadcast_to(x, shape)[()]
 
 
@@ -109,32 +108,7 @@ def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdim
     return ops.reshape(g, shape=stack(g, out) + kept)
 
 
-def _summed(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over some axes; over a very short last axis, or all but a short last one, in a faster way.
-
-    NumPy adds row to row, or up a row, with a loop as short as a row.  Rows of less than eight elements are added up
-    column by column, in the order in which NumPy adds them; rows laid beside each other make the loop long.
-    """
-    few = axes == (-1,) and 1 < x.shape[-1] < 8
-    if few and x.dtype.kind == "f" and x.size >= FEW_IN_SHORT_ROWS and x.ndim > 1 and x.__class__ is np.ndarray:
-        total = x[..., 0] + x[..., 1]
-        for k in range(2, x.shape[-1]):
-            total += x[..., k]
-        return total[..., None] if keepdims else total
-    if len(axes) != x.ndim - 1 or x.size < FEW or -1 in axes or not 1 < x.shape[-1] <= 64 or not x.flags.c_contiguous:
-        return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
-    c = x.shape[-1]
-    rows = x.reshape(-1, c)
-    beside = 256 // c
-    whole = rows.shape[0] // beside * beside
-    total = np.add.reduce(rows[:whole].reshape(-1, beside * c), axis=0, dtype=x.dtype)
-    total = np.add.reduce(total.reshape(beside, c), axis=0, dtype=x.dtype)
-    if whole < rows.shape[0]:
-        total = total + np.add.reduce(rows[whole:], axis=0, dtype=x.dtype)
-    return total.reshape((1,) * len(axes) + (c,)) if keepdims else total
-
-
-_sum_of_many = chosen("sum", _summed, "reductions.sum_over")
+_sum_of_many = chosen("sum", sum_over_axes, "reductions.sum_over")
 
 
 def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -144,7 +118,7 @@ def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         if x.size < FEW_IN_SHORT_ROWS or not axes or x.shape[-1] >= SHORT:
             return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
         if axes[-1] == -1 or x.__class__ is not np.ndarray:
-            return _summed(x, axes, keepdims)
+            return sum_over_axes(x, axes, keepdims)
     return _sum_of_many(x, axes=axes, keepdims=keepdims)
 
 

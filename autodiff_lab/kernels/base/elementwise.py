@@ -171,6 +171,14 @@ def _called(run: Callable[..., Any], *arrays: Any) -> Any:
     return run(_arranged(arrays)[1])
 
 
+def _alike(arrays: tuple[Any, ...], dtype: Any, shape: tuple[int, ...]) -> bool:
+    """Return whether loops take all the inputs as they are, which is what most calls come to."""
+    for x in arrays:
+        if x.__class__ is not ndarray or x.dtype is not dtype or x.shape != shape or not x.flags.carray:
+            return False
+    return True
+
+
 def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Return dtype and kinds of inputs as one text, `a` for an array and `s` for a single number, and the inputs.
 
@@ -179,10 +187,7 @@ def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """
     first = arrays[0]
     dtype, shape = first.dtype, first.shape
-    for x in arrays:
-        if x.__class__ is not ndarray or x.dtype is not dtype or x.shape != shape or not x.flags.carray:
-            break
-    else:
+    if _alike(arrays, dtype, shape):
         return dtype.char + "a" * len(arrays) if len(arrays) > 1 else dtype.char, arrays
     kinds, given = [dtype.char], list(arrays)
     for i, x in enumerate(arrays):

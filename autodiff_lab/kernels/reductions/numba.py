@@ -30,7 +30,7 @@ from autodiff_lab.kernels.maths.rows import (
     totals_of_rows,
 )
 from autodiff_lab.kernels.maths.single import larger, smaller
-from autodiff_lab.kernels.softmax.numba import room
+from autodiff_lab.kernels.softmax.numba import room, sums
 
 Axes = tuple[int, ...]
 _PIECE = 4096  # elements of a row that a thread is given at once where there is only one row
@@ -327,7 +327,7 @@ def softmax_over(x: Any, axes: Axes) -> Any:
     made = np.empty(lines.shape, dtype)
     if b == 1:
         rows = _row_softmax[dtype]
-        infinite = spread(lambda low, high: rows(lines, made, *room(lines)[1:], low, high), a, least)
+        infinite = spread(lambda low, high: rows(lines, made, *sums(lines), low, high), a, least)
     else:
         columns = _column_softmax[dtype]
         infinite = spread(lambda low, high: columns(lines, made, np.empty(b, dtype), np.empty(b), low, high), a, least)

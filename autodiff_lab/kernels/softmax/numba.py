@@ -46,9 +46,17 @@ def room(x: Any) -> tuple[Any, Any, Any]:
     return np.empty((count, x.shape[1]), x.dtype), np.empty(count, x.dtype), np.empty(count)
 
 
+def sums(x: Any) -> tuple[Any, Any]:
+    """Room for the tops and totals of the rows that are taken together."""
+    count = rows_together(x.shape[1])
+    return np.empty(count, x.dtype), np.empty(count)
+
+
 def over_rows(run: Any, x: Any) -> list[Any]:
     """Spread the rows of a matrix over threads."""
-    return spread(run, x.shape[0], max(1, WORTH_A_THREAD // x.shape[1]))
+    return (
+        [run(0, x.shape[0])] if x.size < WORTH_A_THREAD else spread(run, x.shape[0], WORTH_A_THREAD // x.shape[1] or 1)
+    )
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
@@ -106,7 +114,7 @@ def softmax(x: Any, axis: int) -> Any:
     rows = rows_of(x)
     made = np.empty(rows.shape, x.dtype)
     run = _softmax[x.dtype]
-    over_rows(lambda low, high: run(rows, made, *room(rows)[1:], low, high), rows)
+    over_rows(lambda low, high: run(rows, made, *sums(rows), low, high), rows)
     return made.reshape(x.shape)
 
 
@@ -254,7 +262,7 @@ def _sparse_gradients(loop_of: Loop, g: Any, logits: Any, labels: Any, losses: A
         return NotImplemented
     cotangents, rows, numbers = row_major(np.reshape(g, -1)), rows_of(logits), _numbers(labels)
     made, run = np.empty(rows.shape, logits.dtype), loop_of[logits.dtype]
-    wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, losses, made, *room(rows)[1:], low, high), rows)
+    wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, losses, made, *sums(rows), low, high), rows)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
 
 
@@ -292,5 +300,5 @@ def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     cotangents, rows, targets = row_major(np.reshape(g, -1)), rows_of(logits), rows_of(labels)
     made = np.empty(rows.shape, logits.dtype)
     run = _dense_grad[logits.dtype]
-    over_rows(lambda low, high: run(cotangents, rows, targets, made, *room(rows)[1:], low, high), rows)
+    over_rows(lambda low, high: run(cotangents, rows, targets, made, *sums(rows), low, high), rows)
     return made.reshape(logits.shape)

@@ -27,8 +27,8 @@ Places = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 
 
 def _concat_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[int, ...]) -> list[Any]:
-    edges = np.cumsum([0, *(x.shape[axis] for x in xs)])
-    return [ops.slice_axis(g, axis=axis, start=int(edges[i]), stop=int(edges[i + 1])) for i in need]
+    edges = [0, *accumulate([x.shape[axis] for x in xs])]
+    return [ops.slice_axis(g, axis=axis, start=edges[i], stop=edges[i + 1]) for i in need]
 
 
 concat_along = general(

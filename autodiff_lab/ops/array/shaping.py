@@ -74,6 +74,8 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
 def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: bool = False, name: str | None = None) -> Tensor:
     x = convert(a)
     rank = x._held.ndim
+    if rank == 2 and perm is None and not conjugate:  # most calls, by the shortest way
+        return transpose_to(x, perm=(-1, -2), name=name)
     order = tuple(reversed(range(rank))) if perm is None else as_integers(perm, "transpose: perm")
     if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
         raise InvalidArgumentError(f"transpose: perm must be a permutation of the axes 0 to {rank - 1}, got {order}.")

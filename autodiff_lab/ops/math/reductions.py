@@ -12,13 +12,14 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.primitives import FEW, negative_axes, stack, sum_over
+from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.base.choose import IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
+from autodiff_lab.kernels.reductions.reference import FEW
 from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
 
