@@ -13,8 +13,8 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
+from autodiff_lab.kernels.base.columns import FEW_IN_SHORT_ROWS, FEW_TO_ADD, SHORT_ROW, sum_over_axes
 from autodiff_lab.kernels.base.halves import as_float32, is_half
-from autodiff_lab.kernels.reductions.reference import FEW, FEW_IN_SHORT_ROWS, SHORT, sum_over_axes
 
 add = binary(
     "add",
@@ -114,8 +114,8 @@ _sum_of_many = chosen("sum", sum_over_axes, "reductions.sum_over")
 def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.itemsize == 2 and is_half(x.dtype):
         return as_float32(_sum, x, axes=axes, keepdims=keepdims)
-    if x.size < FEW and IN_USE["mode"] != "numba":
-        if x.size < FEW_IN_SHORT_ROWS or not axes or x.shape[-1] >= SHORT:
+    if x.size < FEW_TO_ADD and IN_USE["mode"] != "numba":
+        if x.size < FEW_IN_SHORT_ROWS or not axes or x.shape[-1] >= SHORT_ROW:
             return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
         if axes[-1] == -1 or x.__class__ is not np.ndarray:
             return sum_over_axes(x, axes, keepdims)

@@ -229,3 +229,13 @@ def test_a_rule_that_asks_for_more_than_arithmetic_has_no_chain() -> None:
         lambda ops, g, out, x: g * np.float64(2) * x,
     ]
     assert [chains.chain_of_rule(rule, 1) for rule in rules] == [None] * len(rules)
+
+
+def test_arrays_too_small_for_any_loop_are_refused_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = elementwise.Elementwise("glanced at", np.tanh, lambda: None)
+    monkeypatch.setitem(elementwise.IN_USE, "mode", "auto")
+    monkeypatch.setattr(elementwise, "_arranged", lambda arrays: pytest.fail("looked at the arrays"))
+    kernel.least[np.dtype(np.float32)] = 5000
+    small = np.ones(4096, np.float32)
+    assert kernel.fast((small, small)) is None
+    del elementwise.LOOPS["glanced at"]

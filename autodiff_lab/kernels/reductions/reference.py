@@ -1,6 +1,6 @@
 """Products with a mask: what the mask leaves out is 0, even where the other factor is infinite.
 
-Sums, means, extremes and log-sum-exps over axes, which are negative and sorted.
+Means, extremes and log-sum-exps over axes, which are negative and sorted; sums are in `base.columns`.
 """
 
 from __future__ import annotations
@@ -27,36 +27,6 @@ def gate(x: Any, mask: Any) -> Any:
 
 
 Axes = tuple[int, ...]
-FEW = 4096
-"""Below this number of elements sums are NumPy's: choosing another kernel would cost more."""
-FEW_IN_SHORT_ROWS = 512
-"""The same where what stays is rows of less than `SHORT` elements, which NumPy adds one after another."""
-SHORT = 16
-
-
-def sum_over_axes(x: Any, axes: Axes, keepdims: bool) -> Any:
-    """Sum over some axes; over a very short last axis, or all but a short last one, in a faster way.
-
-    NumPy adds row to row, or up a row, with a loop as short as a row.  Rows of less than eight elements are added up
-    column by column, in the order in which NumPy adds them; rows laid beside each other make the loop long.
-    """
-    few = axes == (-1,) and 1 < x.shape[-1] < 8
-    if few and x.dtype.kind == "f" and x.size >= FEW_IN_SHORT_ROWS and x.ndim > 1 and x.__class__ is np.ndarray:
-        total = x[..., 0] + x[..., 1]
-        for k in range(2, x.shape[-1]):
-            total += x[..., k]
-        return total[..., None] if keepdims else total
-    if len(axes) != x.ndim - 1 or x.size < FEW or -1 in axes or not 1 < x.shape[-1] <= 64 or not x.flags.c_contiguous:
-        return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
-    c = x.shape[-1]
-    rows = x.reshape(-1, c)
-    beside = 256 // c
-    whole = rows.shape[0] // beside * beside
-    total = np.add.reduce(rows[:whole].reshape(-1, beside * c), axis=0, dtype=x.dtype)
-    total = np.add.reduce(total.reshape(beside, c), axis=0, dtype=x.dtype)
-    if whole < rows.shape[0]:
-        total = total + np.add.reduce(rows[whole:], axis=0, dtype=x.dtype)
-    return total.reshape((1,) * len(axes) + (c,)) if keepdims else total
 
 
 def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -102,16 +103,40 @@ take = general(
     doc="The part at one index of a negative axis, which it drops; `lab.unstack` uses it.")
 
 
+class _Index:
+    """Stands for an array of a rank: what is taken from it is the index itself."""
+
+    def __init__(self, ndim: int) -> None:
+        self.ndim = ndim
+
+    def __getitem__(self, index: Any) -> Any:
+        return index
+
+
+@lru_cache(256)
+def _indices(places: Places, rank: int) -> tuple[list[Any], bool]:
+    """Return where the parts lie in an array, and whether it is sure that no two of them meet.
+
+    A program that reads a sequence step by step asks for the same places in every call.
+    """
+    whole = _Index(rank)
+    found = [REGISTRY[op].part(whole, **dict(params)) for op, params in places]  # type: ignore[misc] - such ops have it
+    columns = [] if len({len(index) for index in found}) > 1 else zip(*found, strict=True)
+    apart = any(all(i.__class__ is int and i >= 0 for i in c) and len(set(c)) == len(c) for c in columns)
+    return found, apart
+
+
 @in_float32
 def _accumulate_parts(*values: Any, places: Places, shape: tuple[int, ...], onto: bool) -> Any:
     parts = values[onto:]
     whole = values[0].copy() if onto else zeros(shape, parts[0])
-    for index, (part, (op, params)) in enumerate(zip(parts, places, strict=True)):
-        view = REGISTRY[op].part(whole, **dict(params))  # type: ignore[misc] - only ops that have one are named
-        if index or onto:
+    indices, apart = _indices(places, len(shape))
+    for position, (part, index) in enumerate(zip(parts, indices, strict=True)):
+        if onto or (position and not apart):
+            view = whole[index]
             view += part
         else:
-            view[...] = part  # -0 stays -0
+            whole[index] = part  # -0 stays -0
     return whole[()]
 
 

@@ -17,9 +17,9 @@ from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.base.choose import IN_USE, chosen
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
-from autodiff_lab.kernels.reductions.reference import FEW
 from autodiff_lab.ops.array.shaping import _inverse
 from autodiff_lab.ops.docs import doc
 
@@ -53,7 +53,7 @@ def _light(name: str, reference: Any) -> Any:
     kernel = chosen(name, reference, f"reductions.{name}_over")
 
     def run(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-        if x.size < FEW and IN_USE["mode"] != "numba":
+        if x.size < FEW_TO_ADD and IN_USE["mode"] != "numba":
             return reference(x, axes, keepdims)
         return kernel(x, axes=axes, keepdims=keepdims)
 
