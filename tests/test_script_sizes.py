@@ -6,8 +6,8 @@ from pathlib import Path
 from tests.tree import PACKAGE, project_files, shown
 
 LESSONS = (
-    "checkpoints", "engines", "form", "golf", "jacobian_map", "shape_drill", "sketch_pad", "step_plot", "swell",
-    "whodunnit",
+    "checkpoints", "clinic", "engines", "form", "golf", "jacobian_map", "shape_drill", "sketch_pad", "step_plot",
+    "swell", "whodunnit",
 )  # fmt: skip
 """Folders of the widgets that only lessons show."""
 MOST_OF_LESSONS = 2_500

@@ -20,6 +20,7 @@ import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.explain import CAUSES, explain, first_nonfinite, remarks
 from autodiff_lab.lessons.casefiles import arrays, load, read
+from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.source import readable
 from autodiff_lab.recording.numbers import brief
 from autodiff_lab.recording.recording import Recording
@@ -200,11 +201,49 @@ class Case:
         found = diagnose(self)
         return Text(f"line {found.line}, {found.cause}\n{found.words}")
 
+    def to_html(self, path: str | Path) -> Path:
+        """Write the case as one HTML file that needs no network and no kernel: it asks for the line and the cause.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Where the file goes.
+
+        Returns
+        -------
+        pathlib.Path
+            The file. It holds the answers; who looks for them there will find them.
+        """
+        from autodiff_lab.widgets.clinic import page
+
+        truth = diagnose(self)
+        says = {
+            "none": "Point at a line and name a cause first.",
+            "early": "That line is still in order. Go on from there: which line is the first that is not?",
+            "late": f"{CODES['SYMPTOM_FOR_CAUSE'].says} {CODES['SYMPTOM_FOR_CAUSE'].hint}",
+            "cause": "The line is right, but it does something else than what you named.",
+            "next": "Now mend the program, and keep its value. The engine says:",
+        }
+        facts = {
+            "title": f"{self.name[:1].upper()}{self.name[1:]}: {self.title}",
+            "complaint": f"“{self.complaint}”", "wanted": self.data.get("wanted", ""),
+            "program": self.data["program"], "values": self._values(), "causes": [*NAMES.items()],
+            "hints": self.data.get("hints", []), "points": POINTS,
+            "lines": [truth.line, *self.data.get("also_lines", ())], "cause": truth.cause,
+            "diagnosis": truth.words, "says": says,
+        }  # fmt: skip
+        file = Path(path)
+        file.write_text(page(facts), encoding="utf-8")
+        return file
+
     def __repr__(self) -> str:
+        return "\n".join([*self._head(), self._listing(), self._values()])
+
+    def _values(self) -> str:
         recording, value, slope = self.run()
         said = set(remarks(recording))
         text = [line for line in recording.to_text().splitlines() if line not in said]
-        return "\n".join([*self._head(), self._listing(), f"returns {_short(value)} and {_short(slope)}", "", *text])
+        return "\n".join([f"returns {_short(value)} and {_short(slope)}", "", *text])
 
     def _head(self) -> list[str]:
         wanted = self.data.get("wanted")

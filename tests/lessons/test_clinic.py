@@ -54,6 +54,16 @@ def test_the_program_in_the_notebook_is_that_of_the_case(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
+def test_a_case_is_a_page_without_a_kernel(number: int, tmp_path: Path) -> None:
+    patient = lessons.case(number)
+    text = patient.to_html(tmp_path / "case.html").read_text(encoding="utf-8")
+    assert len(text) < 60_000
+    truth = diagnose(patient)
+    assert f'"lines":[{truth.line}' in text
+    assert f'"cause":"{truth.cause}"' in text
+
+
+@pytest.mark.parametrize("number", NUMBERS)
 def test_no_remark_is_shown_with_a_case(number: int) -> None:
     patient = lessons.case(number)
     shown = patient._repr_mimebundle_()
