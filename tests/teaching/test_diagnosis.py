@@ -61,6 +61,13 @@ def differ(some: Numbers, others: Numbers) -> bool:
     return any(abs(some[n] - others[n]) > 1e-6 * max(1e-3, abs(some[n]), abs(others[n])) for n in some)
 
 
+def is_like_a_slip(answer: Numbers, right: Numbers) -> bool:
+    """Return whether one number alone is wrong, and that by 1, by 2 or by its sign."""
+    off = [name for name in answer if differ({name: answer[name]}, {name: right[name]})]
+    given, true = answer[off[0]], right[off[0]]
+    return len(off) == 1 and any(np.isclose(abs(given - true), by) for by in (1.0, 2.0, 2 * abs(true)))
+
+
 def faults(program: Any, rng: random.Random) -> list[teaching.Engine]:
     """Ideas applied everywhere, and wrong rules at a single op, in random order."""
     found = list(teaching.wrong_engines())
@@ -82,12 +89,16 @@ def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Ca
         names = list(program.accounts) if every else [source.name for source in program.sources]
         right = gradients(program, teaching.Engine(), names)
         assert teaching.diagnose_answer(recording, right).right
-        found = ((e, gradients(program, e, names)) for e in faults(program, rng))
+        found = [(e, gradients(program, e, names)) for e in faults(program, rng)]
         engine, answer = next((e, a) for e, a in found if differ(a, right))
+        tied = any(e.code != engine.code and not differ(a, answer) for e, a in found)
         said = teaching.diagnose_answer(recording, answer)
         assert not said.right
         seen["faults"] += 1
         seen["alone"] += said.codes == (engine.code,)
+        if not tied and not is_like_a_slip(answer, right):
+            seen["apart"] += 1
+            seen["apart alone"] += said.codes == (engine.code,)
         seen["known"] += engine.code in (*said.codes, *said.tie, *said.same_as)
         if said.codes != (engine.code,) and engine.code in said.tie:
             seen["ties"] += 1
@@ -103,9 +114,11 @@ def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Ca
     figure(
         f"diagnosis of {'integers' if whole else 'decimals'}, {'all values' if every else 'inputs only'}",
         f"{seen['alone']} of {seen['faults']} faults named alone, {seen['known']} named or among three, "
+        f"{seen['apart alone']} of {seen['apart']} that no other fault and no slip gives named alone, "
         f"{seen['settled']} of {seen['ties']} ties settled, {seen['accused']} of {seen['slips']} slips accused",
     )
     assert seen["alone"] >= (0.8 if every else 0.65) * seen["faults"]
+    assert seen["apart alone"] >= 0.95 * seen["apart"]
     assert seen["known"] >= 0.95 * seen["faults"]
     assert seen["accused"] <= 0.05 * seen["slips"]
     assert seen["settled"] >= 0.95 * seen["ties"]
