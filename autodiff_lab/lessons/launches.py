@@ -87,7 +87,8 @@ def check_blocks(blocks: Callable[[int, int], int], seed: int | None = None) -> 
     wrong: list[str] = []
     for trial in range(TRIALS):
         size, whole = int(rng.integers(4, 40)), int(rng.integers(2, 9))
-        n = size * whole + (0 if trial % 2 else int(rng.integers(1, size)))
+        rest = (0, 1, size - 1)[trial % 3]  # just above a whole number of blocks, and just below
+        n = size * whole + rest
         found = number(attempt(blocks, n, size), "the number of blocks")
         right = -(-n // size)
         if not same(found, right):
