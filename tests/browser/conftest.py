@@ -1,13 +1,15 @@
 """Fixtures for tests in a browser: `jupyter`, `browser`, `open_notebook`, `open_page`, `screenshot`.
 
-The server and the browser start once per test process; every view gets its own browser context. Without Chromium
-these tests are skipped, and say so. ``CHROMIUM`` names an executable that is not on the PATH.
+The server and the browser start once per test process. Every page gets its own browser context; a JupyterLab whose test
+passed goes on to the next test, without its notebooks and kernels, because loading it takes longer than most tests.
+Without Chromium these tests are skipped, and say so. ``CHROMIUM`` names an executable that is not on the PATH.
 """
 
 import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,12 +20,14 @@ from nbformat.v4 import new_code_cell, new_notebook
 # Everything that runs in a browser needs these; without them the tests are skipped rather than broken.
 playwright = pytest.importorskip("playwright.sync_api", reason="the playwright package is not installed")
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, sync_playwright  # noqa: E402
+from playwright.sync_api import Error as PlaywrightError  # noqa: E402
 
 from tests.browser.jupyter_server import JupyterServer, serve  # noqa: E402
 from tests.browser.view import View, notebook_is_done, written  # noqa: E402
 
 SECOND = 1000.0
+WINDOW: ViewportSize = {"width": 1300, "height": 1000}
 FLAGS = [
     "--no-sandbox",  # the sandbox refuses to start for root, and these pages are our own
     "--disable-gpu",
@@ -69,7 +73,13 @@ class OpenNotebook(Protocol):
     """The type of the `open_notebook` fixture."""
 
     def __call__(
-        self, what: Path | Sequence[str], *, run: bool = True, clean: bool = True, timeout: float = 120.0
+        self,
+        what: Path | Sequence[str],
+        *,
+        run: bool = True,
+        clean: bool = True,
+        timeout: float = 120.0,
+        own_page: bool = False,
     ) -> View: ...
 
 
@@ -79,25 +89,70 @@ class OpenPage(Protocol):
     def __call__(self, file: Path, *, clean: bool = True, dark: bool = False, width: int = 1300) -> View: ...
 
 
+@dataclass
+class Labs:
+    """The JupyterLab page that waits for the next test, if there is one."""
+
+    waiting: Page | None = None
+
+    def take(self) -> Page | None:
+        """Return the page that waits, as it would be if it had just been loaded."""
+        page, self.waiting = self.waiting, None
+        if page is not None:
+            page.emulate_media(color_scheme="light", reduced_motion="reduce", forced_colors="none")
+            page.set_viewport_size(WINDOW)
+        return page
+
+    def keep(self, page: Page) -> bool:
+        """Let a page wait, with its notebooks closed; return whether it can."""
+        if self.waiting is not None:
+            return False
+        try:
+            page.evaluate(
+                """async () => {
+                    const app = window.jupyterapp;
+                    document.activeElement?.blur();
+                    for (const widget of [...app.shell.widgets("main")]) widget.dispose(); // asks nobody to save
+                    await app.commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+                }"""
+            )
+        except PlaywrightError:
+            return False
+        self.waiting = page
+        return True
+
+
+@pytest.fixture(scope="session")
+def labs() -> Labs:
+    """What is left of JupyterLab by one test for the next."""
+    return Labs()
+
+
 @pytest.fixture
-def new_view(browser: Browser) -> Iterator[Callable[..., View]]:
+def new_view(browser: Browser, labs: Labs) -> Iterator[Callable[..., View]]:
     """Make views in contexts of their own, and when the test ends hold every one to be clean that promised to be."""
     made: list[tuple[View, bool]] = []
 
-    def make(clean: bool, width: int = 1300, offline: bool = False, dark: bool = False) -> View:
-        context = browser.new_context(
-            viewport={"width": width, "height": 1000},
-            offline=offline,
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-        )
-        view = View(context.new_page())
+    def make(
+        clean: bool, width: int = 1300, offline: bool = False, dark: bool = False, page: Page | None = None
+    ) -> View:
+        if page is None:
+            context = browser.new_context(
+                viewport={**WINDOW, "width": width},
+                offline=offline,
+                color_scheme="dark" if dark else "light",
+                reduced_motion="reduce",
+            )
+            page = context.new_page()
+        view = View(page)
         made.append((view, clean))
         return view
 
     yield make
-    for view, _ in made:
-        view.page.context.close()
+    for view, clean in made:
+        view.stop_listening()
+        if not (clean and not view.problems() and view.may_be_kept and labs.keep(view.page)):
+            view.page.context.close()
     for view, clean in made:
         if clean:
             view.assert_clean()
@@ -139,16 +194,31 @@ def fresh_kernels(jupyter: JupyterServer) -> Iterator[None]:
 
 
 @pytest.fixture
-def open_notebook(jupyter: JupyterServer, fresh_kernels: None, new_view: Callable[..., View]) -> OpenNotebook:
+def open_notebook(
+    jupyter: JupyterServer, fresh_kernels: None, new_view: Callable[..., View], labs: Labs
+) -> OpenNotebook:
     """Open a notebook, or a list of cells, in JupyterLab; run all its cells; return when the last is done.
 
-    ``run=False`` leaves the cells to the test; ``clean=False`` says that problems are expected and read by the test.
+    ``run=False`` leaves the cells to the test; ``clean=False`` says that problems are expected and read by the test;
+    ``own_page=True`` loads JupyterLab anew, for tests of what a page does first or keeps.
     """
 
-    def open_it(what: Path | Sequence[str], *, run: bool = True, clean: bool = True, timeout: float = 120.0) -> View:
+    def open_it(
+        what: Path | Sequence[str],
+        *,
+        run: bool = True,
+        clean: bool = True,
+        timeout: float = 120.0,
+        own_page: bool = False,
+    ) -> View:
         name, count = _copy_in(what, jupyter)
-        view = new_view(clean)
-        view.page.goto(jupyter.address(name))
+        loaded = None if own_page else labs.take()
+        view = new_view(clean, page=loaded)
+        if loaded is None:
+            view.page.goto(jupyter.address(name))
+        else:
+            view.page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
+        view.may_be_kept = not own_page
         _wait_for_the_kernel(view.page)
         view.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")  # the notebook gets the width
         if run:

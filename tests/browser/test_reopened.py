@@ -20,7 +20,7 @@ EXPLORED = "lab.explore(lab.sin, -3, 3, x=1.0)"
 def test_a_saved_notebook_shows_its_pictures_before_any_cell_runs(
     jupyter: JupyterServer, open_notebook: OpenNotebook
 ) -> None:
-    first = open_notebook([RECORDED, EXPLORED])
+    first = open_notebook([RECORDED, EXPLORED], own_page=True)
     explorer(first.page)
     name = first.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.path")
     first.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")

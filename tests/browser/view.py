@@ -4,8 +4,9 @@
 require it to be clean: no console error, no uncaught exception, no request that leaves the machine.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page
@@ -31,6 +32,8 @@ class View:
         Messages of ``console.error``, and of uncaught exceptions.
     outside_requests
         Requested addresses on other machines; a clean page requests none.
+    may_be_kept
+        Whether the page is a JupyterLab that another test may go on with.
     """
 
     def __init__(self, page: Page) -> None:
@@ -38,10 +41,20 @@ class View:
         self.console_errors: list[str] = []
         self.page_errors: list[str] = []
         self.outside_requests: list[str] = []
-        page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self.page_errors.append(str(error)))
-        page.on("request", lambda request: self._on_address(request.url))
-        page.on("websocket", lambda websocket: self._on_address(websocket.url))
+        self.may_be_kept = False
+        self._listeners: dict[Any, Callable[[Any], None]] = {
+            "console": self._on_console,
+            "pageerror": lambda error: self.page_errors.append(str(error)),
+            "request": lambda request: self._on_address(request.url),
+            "websocket": lambda websocket: self._on_address(websocket.url),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def stop_listening(self) -> None:
+        """Leave the page to another view: what it says from now on is none of this one's."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
