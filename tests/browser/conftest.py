@@ -200,7 +200,7 @@ def open_notebook(
     """Open a notebook, or a list of cells, in JupyterLab; run all its cells; return when the last is done.
 
     ``run=False`` leaves the cells to the test; ``clean=False`` says that problems are expected and read by the test;
-    ``own_page=True`` loads JupyterLab anew, for tests of what a page does first or keeps.
+    ``own_page=True`` loads JupyterLab again, for tests of what a page does first or keeps.
     """
 
     def open_it(

@@ -82,8 +82,8 @@ def unavailable() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that compile."""
-    found: dict[str, str] = {}
+    """Versions of what compiles: Python, whose bytecode is compiled, and the packages."""
+    found = {"Python": "{}.{}".format(*sys.version_info[:2])}
     for package in COMPILERS:
         try:
             found[package] = metadata.version(package)
