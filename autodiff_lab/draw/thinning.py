@@ -70,10 +70,11 @@ def kept(payload: dict[str, Any], most: int | None = MOST, besides: int = 0) -> 
 
     Examples
     --------
-    >>> rows = [["mean 0.5, spread 0.1 [300]", "[0.123, 0.456, 0.789]", "mean 0.5, spread 0.1", 0, 0]]
-    >>> found = kept({"values": rows, "running": {}}, most=90)
+    >>> elements = "[" + ", ".join(["0.1234567"] * 20) + "]"
+    >>> scene = {"values": [["mean 0.12, spread 0 [20]", elements, "mean 0.12, spread 0", 0, 0]], "running": {}}
+    >>> found = kept(scene, most=150)
     >>> found.payload["values"], found.without
-    ([['mean 0.5, spread 0.1 [300]', '', 'mean 0.5, spread 0.1', 0, 0]], 'arrays are told in words')
+    ([['mean 0.12, spread 0 [20]', '', 'mean 0.12, spread 0', 0, 0]], 'arrays are told in words')
     """
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most <= 0):
         raise InvalidArgumentError(
