@@ -16,11 +16,11 @@ OTHERS = {
     "compile/front/codes.py": {"_texts"},
     # Values as JSON or text holds them, and what makes them comparable.
     "compile/program/rewriting.py": {"hashable"},
-    "recording/build.py": {"plain"},
+    "recording/parameters.py": {"plain"},
     "draw/running.py": {"jsonable", "_names"},
     "recording/numbers.py": {"_elements"},
     "recording/text.py": {"_shown"},
-    "recording/wire.py": {"_data"},
+    "recording/wire.py": {"data_to_json"},
     "layers/summaries.py": {"_text"},
     "training/saving.py": {"_written", "read"},
     "kernels/base/loops.py": {"_told"},
