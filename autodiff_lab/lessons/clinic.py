@@ -35,7 +35,7 @@ NAMES: dict[str, str] = {
     **CAUSES,
     "nan_forward": "a value of the forward pass is not finite",
     "nan_backward": "all values are finite, and a nan begins in the backward pass",
-    "broadcast": "an op stretched both of its inputs",
+    "broadcast": "an op broadcast both of its inputs",
     "added_up": "gradients of several steps were added up",
 }
 """The causes that a case may have, in words."""
