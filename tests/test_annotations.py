@@ -31,7 +31,7 @@ from tests.test_exports import PUBLIC, listed
 MODULES = [*PUBLIC, "autodiff_lab.layers"]
 MOST_ANY = 0.10
 SEVERAL = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-SEEING_THE_CHECK = {"Recording", "function", "Checkpoint", "forward"}
+SEEING_THE_CHECK = {"Recording", "function", "Checkpoint", "forward", "record"}
 """Examples with results that differ if Python code wraps what they call: given names, traces, late restoring."""
 POLICY: dict[str, Any] = {
     "forward_ref_policy": typeguard.ForwardRefPolicy.IGNORE,  # lists of lists: `TensorLike` names itself

@@ -63,7 +63,7 @@ def sheets(folder: Path) -> tuple[Path, ...]:
     Examples
     --------
     >>> [path.name for path in sheets(WIDGETS / "jacobian_map")]
-    ['widget.css']
+    ['plot.css', 'widget.css']
     """
     seen: dict[Path, None] = {}
     _collect((folder / "widget.js").resolve(), [], seen)

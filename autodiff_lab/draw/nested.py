@@ -50,10 +50,12 @@ def with_frames(recording: Recording, loops: Sequence[Loop]) -> tuple[Recording,
     --------
     >>> import autodiff_lab as lab
     >>> x = lab.Variable(2.0, name="x")
-    >>> with lab.record() as recording, lab.GradientTape() as outer:
-    ...     with lab.GradientTape() as inner:
-    ...         y = x * x * x
-    ...     slope = inner.gradient(y, x)
+    >>> with lab.record() as recording:
+    ...     with lab.GradientTape() as outer:
+    ...         with lab.GradientTape() as inner:
+    ...             y = x * x * x
+    ...         slope = inner.gradient(y, x)
+    ...     curvature = outer.gradient(slope, x)
     >>> sorted(with_frames(recording.so_far(), ())[2])
     ['gradient of y', 'inner tape']
     """

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.primitives import negative_axes
 from autodiff_lab.engine.shape import as_integer, as_integers
@@ -47,9 +48,10 @@ def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
 
 def _memory() -> int:
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # a system that does not say
-        return 1 << 60
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        found = 0
+    return found if found > 0 else 1 << 60  # a system that does not say, as a browser tab
 
 
 MEMORY = _memory()
@@ -58,6 +60,8 @@ MEMORY = _memory()
 
 def room(count: int, what: str) -> int:
     """Return a number of elements that are about to be made, if this machine has as many bytes.
+
+    A GPU knows its own memory, and says so itself.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def room(count: int, what: str) -> int:
     >>> room(1000, "zeros: shape")
     1000
     """
-    if count > MEMORY:
+    if count > MEMORY and current_memory() is None:
         raise InvalidArgumentError(f"{what}: {count:,} elements do not fit into the memory of this machine.")
     return count
 

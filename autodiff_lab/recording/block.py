@@ -60,10 +60,10 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     >>> recording
     <Recording: 1 op, 1 backward pass>
     >>> with lab.record(skip="exp") as recording:
-    ...     z = lab.sin(lab.exp(x))
+    ...     z = lab.sqrt(lab.exp(x))
     >>> print(recording.to_text(lines=False))
     %0: f32 = constant  # 20.09
-    %1: f32 = sin(%0)   # z = 0.9446
+    %1: f32 = sqrt(%0)  # z = 4.482
     1 op was left out of this recording
 
     Raises

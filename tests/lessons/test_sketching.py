@@ -17,6 +17,7 @@ from autodiff_lab.errors import BadInterval, ConversionError, InvalidArgumentErr
 from autodiff_lab.lessons.levels import Quartic, prices
 from autodiff_lab.lessons.sketching import FUNCTIONS, SketchPrediction
 from autodiff_lab.widgets.sketch_pad import SketchPad
+from tests.draw.packed import unpacked
 
 RIGHT = [9, 4, 1, -1, -2, -1, 1, 4, 9]
 
@@ -128,9 +129,10 @@ def test_pages_are_small_and_hold_no_sketch_of_the_sender(tmp_path: Path) -> Non
     page = game.to_html(tmp_path / "day.html")
     assert page.stat().st_size < 160_000
     text = page.read_text(encoding="utf-8")
-    assert '"sketches":{}' in text
-    assert '"revealed":[]' in text
-    assert f'"best":{score}' in text
+    state = unpacked(text, "state")
+    assert '"sketches":{}' in state
+    assert '"revealed":[]' in state
+    assert f'"best":{score}' in state
     assert "Slope of the day" in text
     assert lessons.sketch_pad(cubic, -2.2, 2.2).to_html(tmp_path / "pad.html").stat().st_size < 60_000
 
