@@ -9,10 +9,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_600, "ops": 8_500, "kernels": 11_200, "gpu": 1_600, "compile": 7_800, "extras": 5_100}
+BUDGETS = {"engine": 3_600, "ops": 8_500, "kernels": 10_900, "gpu": 1_600, "compile": 7_400, "extras": 5_070}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 75_500
-CORE = 65_000
+WHOLE = 73_000
+CORE = 62_700
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 LAYOUT = {
