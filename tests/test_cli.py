@@ -251,7 +251,7 @@ def test_a_language_without_lessons_is_refused_with_those_that_there_are(
 ) -> None:
     monkeypatch.setattr(lessons, "find_spec", lambda name: object())
     assert main(["lab", "--folder", str(tmp_path), "--language", "fr"]) == 1
-    assert "There are no lessons in 'fr'. Try: en, de" in capsys.readouterr().err
+    assert "The lessons are not translated into 'fr'. Try: en, de" in capsys.readouterr().err
 
 
 def test_no_command_and_options_alone_mean_the_lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

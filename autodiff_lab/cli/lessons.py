@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
         return 1
     known = sorted({path.parent.name for path in folder.glob("[a-z][a-z]/*.ipynb")})
     if options.language not in (None, "en", *known):
-        print(f"There are no lessons in {options.language!r}. Try: en, {', '.join(known)}", file=sys.stderr)
+        print(f"The lessons are not translated into {options.language!r}. Try: en, {', '.join(known)}", file=sys.stderr)
         return 1
     command = jupyter_command(folder, rest, "" if options.language == "en" else options.language or "")
     print(f"Lessons: {folder}", file=sys.stderr)

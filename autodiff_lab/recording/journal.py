@@ -276,7 +276,7 @@ def _as_they_were(sources: dict[str, str]) -> Generator[None]:
     finally:
         for name, entry in before.items():
             if entry is None:
-                del linecache.cache[name]
+                linecache.cache.pop(name, None)  # a traceback may have cleared it
             else:
                 linecache.cache[name] = entry
 

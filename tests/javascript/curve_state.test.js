@@ -236,7 +236,7 @@ test("a step without a slope, or out of the picture, is said and not taken", () 
   const state = cubic();
   state.place("point", 0);
   state.stepOn("newton"); // 0/0
-  assert.equal(state.walk.told, "Newton's method has no step here: the tangent meets 0 nowhere.");
+  assert.equal(state.walk.told, "Newton's method has no step here: the tangent never meets 0.");
   state.place("point", 2);
   state.rate = 10;
   state.stepOn("descent");

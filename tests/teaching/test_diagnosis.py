@@ -100,7 +100,7 @@ def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Ca
             seen["apart"] += 1
             seen["apart alone"] += said.codes == (engine.code,)
         seen["known"] += engine.code in (*said.codes, *said.tie, *said.same_as)
-        if said.tie == (engine.code,):  # one idea, or a slip: there are no two ideas that a question could tell apart
+        if said.tie == (engine.code,):  # one idea, or a slip: a question has nothing to tell apart
             seen["hedged"] += 1
         elif engine.code in said.tie:
             seen["ties"] += 1

@@ -63,7 +63,7 @@ export function pointSentence(words, point, step, mark) {
  */
 export function walkSentence(kind, count, x, inside, rate) {
   const name = kind === "newton" ? "Newton's method" : "Gradient descent";
-  if (!Number.isFinite(x)) return `${name} has no step here: ${kind === "newton" ? "the tangent meets 0 nowhere" : "there is no slope"}.`;
+  if (!Number.isFinite(x)) return `${name} has no step here: ${kind === "newton" ? "the tangent never meets 0" : "the slope is undefined"}.`;
   if (!inside) return `${name} would go to x = ${short(x)}, which is not in the picture.`;
   const how = kind === "newton" ? "the tangent meets 0 there" : `${short(rate)} times the slope downhill`;
   return `${name}, step ${count}: to x = ${short(x, 8)}, ${how}.`;
