@@ -43,10 +43,12 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import name_scope
+from autodiff_lab.imports import install as _answer_imports
 from autodiff_lab.kernels.base.memory import keep_freed_memory as _keep_freed_memory
 from autodiff_lab.shown import install as _install
 
 _install(Tensor, Variable, GradientTape)
+_answer_imports()
 __version__ = "0.1.0"
 newaxis = None
 _EAGER = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, type(errors))}

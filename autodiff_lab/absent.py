@@ -21,14 +21,21 @@ _GRADIENTS = "nothing: gradients are returned and never stored"
 
 ROOT = {
     "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
-    "array": "lab.constant", "asarray": "lab.constant", "audio": "scipy.io.wavfile, and lab.signal for transforms",
-    "autograph": "lab.cond and lab.while_loop; the code of a lab.function is not rewritten", "cat": "lab.concat",
+    "Function": "lab.custom_gradient",
+    "array": "lab.constant", "as_tensor": "lab.constant", "asarray": "lab.constant",
+    "audio": "scipy.io.wavfile, and lab.signal for transforms",
+    "autograd": "lab.GradientTape, lab.gradient and lab.custom_gradient; lab.record finds where a nan begins",
+    "autograph": "lab.cond and lab.while_loop; the code of a lab.function is not rewritten",
+    "bmm": "lab.matmul, or x @ y",
+    "cat": "lab.concat", "clamp": "lab.clip_by_value",
+    "cuda": "lab.device('/GPU:0'), and lab.config.list_physical_devices('GPU')",
     "compat": "the names without it: they are those of version 2", "distribute": _ONE_PROCESS,
     "dot": "lab.matmul, or x @ y", "enable_eager_execution": "nothing: operations run at once",
     "estimator": "keras.Model with compile and fit",
     "experimental": "the name without it, such as lab.config.experimental or lab.function",
     "feature_column": "keras.layers.Normalization and keras.layers.Embedding, or scikit-learn",
-    "from_numpy": "lab.constant",
+    "from_numpy": "lab.constant", "func": "lab.gradient, lab.jvp, lab.vjp, lab.hessian and lab.vectorized_map",
+    "full": "lab.fill", "full_like": "lab.fill",
     "get_variable": "lab.Variable",
     "global_variables_initializer": "nothing: a variable has its value from the start",
     "grad": "lab.gradient", "gradients": f"{_TAPE}; or lab.gradient(f)(x)",
@@ -37,16 +44,23 @@ ROOT = {
     "jacrev": "tape.jacobian", "jit": "lab.function",
     "lite": "model.save; models are not converted to other runtimes", "load": "keras.models.load_model",
     "logging": "logging.getLogger('autodiff_lab')", "lookup": "a Python dict, or lab.gather",
-    "manual_seed": "lab.random.set_seed", "mean": "lab.reduce_mean", "no_op": "None: operations run at once",
+    "manual_seed": "lab.random.set_seed", "mean": "lab.reduce_mean", "mm": "lab.matmul, or x @ y",
+    "no_op": "None: operations run at once",
     "no_grad": "tape.stop_recording(); outside a "
     "tape nothing is recorded", "optim": "lab.optimizers", "prod": "lab.reduce_prod",
+    "permute": "lab.transpose(x, perm)", "python": "the public name, such as lab.math or lab.keras",
     "profiler": "lab.record, whose recording shows every op, or Python's cProfile",
     "quantization": "lab.cast; there are no quantized dtypes", "rand": "lab.random.uniform",
-    "randn": "lab.random.normal", "raw_ops": "the function of lab with that name", "save": "model.save",
+    "randint": "lab.random.uniform with dtype=lab.int32", "randn": "lab.random.normal",
+    "randperm": "lab.random.shuffle",
+    "raw_ops": "the function of lab with that name", "save": "model.save",
     "saved_model": "model.save and keras.models.load_model, or lab.train.Checkpoint", "sum": "lab.reduce_sum",
+    "set_default_dtype": "dtype=... of each constant, variable and layer; float32 is the default",
+    "set_grad_enabled": "tape.stop_recording(); outside a tape nothing is recorded",
     "summary": "model.fit, which returns a History, keras.callbacks.CSVLogger, or lab.record",
     "tensor": "lab.constant", "test": "lab.config.list_physical_devices('GPU'), and pytest for tests",
-    "to_float": "lab.cast(x, lab.float32)", "tpu": _ONE_PROCESS, "value_and_grad": "lab.value_with_gradient",
+    "to_float": "lab.cast(x, lab.float32)", "tpu": _ONE_PROCESS, "unsqueeze": "lab.expand_dims(x, axis)",
+    "utils": "lab.data for torch.utils.data, and lab.keras.utils", "value_and_grad": "lab.value_with_gradient",
     "version": "lab.__version__", "vmap": "lab.vectorized_map", "xla": "lab.function",
 }  # fmt: skip
 
@@ -116,12 +130,32 @@ NN = {
     "Linear": "lab.layers.Dense", "MSELoss": "lab.losses.MeanSquaredError", "Module": "lab.Module, or lab.keras.Model",
     "Parameter": "lab.Variable", "ReLU": "lab.nn.relu, or lab.layers.ReLU", "Sequential": "lab.Sequential",
     "Tanh": "lab.tanh", "functional": "the functions of lab.nn",
+    "init": "lab.initializers", "utils": "lab.clip_by_global_norm, or global_clipnorm=... of an optimizer",
+    "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
+    "Flatten": "lab.layers.Flatten", "GRU": "lab.layers.GRU", "LayerNorm": "lab.layers.LayerNormalization",
+    "MaxPool2d": "lab.layers.MaxPool2D", "ModuleList": "a Python list: modules look into it", "NLLLoss":
+    "lab.losses.SparseCategoricalCrossentropy", "Sigmoid": "lab.sigmoid", "Softmax": "lab.nn.softmax",
+    "BCEWithLogitsLoss": "lab.losses.BinaryCrossentropy(from_logits=True)", "L1Loss": "lab.losses.MeanAbsoluteError",
 }  # fmt: skip
 
 DATA = {
     "DataLoader": "lab.data.Dataset.from_tensor_slices(...).shuffle(...).batch(...)",
     "FixedLengthRecordDataset": _FILES, "TFRecordDataset": _FILES, "TextLineDataset": _FILES,
     "experimental": "the name without it, such as lab.data.AUTOTUNE",
+}  # fmt: skip
+
+_READ = "matplotlib.pyplot.imread, which returns an array"
+IMAGE = {
+    "central_crop": "a slice, such as x[:, 2:-2, 2:-2]", "convert_image_dtype": "lab.cast(x, lab.float32) / 255.0",
+    "crop_and_resize": "slices, and lab.layers.UpSampling2D or lab.nn.avg_pool2d", "decode_image": _READ,
+    "decode_jpeg": _READ, "decode_png": _READ,
+    "per_image_standardization": "lab.nn.moments",
+    "random_brightness": "lab.image.adjust_brightness with a random number",
+    "random_contrast": "lab.image.adjust_contrast with a random number",
+    "random_crop": "a slice at a random place", "random_flip_left_right": "lab.image.flip_left_right, half of the time",
+    "random_flip_up_down": "lab.image.flip_up_down, half of the time",
+    "resize": "lab.layers.UpSampling2D or lab.nn.avg_pool2d, or scipy.ndimage.zoom before the model",
+    "rot90": "lab.transpose and lab.reverse",
 }  # fmt: skip
 
 BACKEND = {
@@ -141,6 +175,7 @@ TRAIN = {
 }  # fmt: skip
 
 TABLES = {
+    "autodiff_lab.image": IMAGE,
     "autodiff_lab": ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA, "autodiff_lab.keras": KERAS,
     "autodiff_lab.keras.backend": BACKEND, "autodiff_lab.keras.utils": UTILS, "autodiff_lab.layers": LAYERS,
     "autodiff_lab.nn": NN,
@@ -192,11 +227,21 @@ def no_name(module: ModuleType, name: str) -> AttributeError:
     >>> print(no_name(lab.keras, "mixed_precision"))
     module 'autodiff_lab.keras' has no attribute 'mixed_precision'. Try dtype=... of each layer; a model may mix...
     """
-    cure = TABLES.get(module.__name__, {}).get(name)
-    if cure is None and module.__name__ in _OF_ANY_NAME:
-        cure = " or ".join(_homes(name))
+    cure = cure_for(module.__name__, name)
     text = f"module {module.__name__!r} has no attribute {name!r}" + (f". Try {cure}." if cure else "")
     return AttributeError(text, name=name, obj=module)
+
+
+def cure_for(module: str, name: str) -> str:
+    """Return what to use instead of a name that a namespace does not have, empty if nothing is known.
+
+    Examples
+    --------
+    >>> cure_for("autodiff_lab", "optim"), cure_for("autodiff_lab.nn", "nonsense")
+    ('lab.optimizers', '')
+    """
+    cure = TABLES.get(module, {}).get(name)
+    return " or ".join(_homes(name)) if cure is None and module in _OF_ANY_NAME else cure or ""
 
 
 _OF_ANY_NAME = ("autodiff_lab", "autodiff_lab.keras.backend")
@@ -230,4 +275,5 @@ def answering(module: str) -> Callable[[str], Any]:
     def answer(name: str) -> NoReturn:
         raise no_name(sys.modules[module], name)
 
+    vars(sys.modules[module]).setdefault("__path__", [])  # for the finder in `imports`
     return answer

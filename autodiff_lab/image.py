@@ -1,5 +1,8 @@
 """Images: ``lab.image``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.extras.families.image import (
     adjust_brightness,
     adjust_contrast,
@@ -17,3 +20,6 @@ __all__ = [
     "rgb_to_grayscale",
     "total_variation",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

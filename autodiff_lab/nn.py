@@ -163,6 +163,8 @@ __all__ = [
 ]
 
 
+__path__: list[str] = []  # no modules inside, but `imports` can answer for those of PyTorch
+
 if not TYPE_CHECKING:  # a checker sees the names above, and reports others
 
     def __getattr__(name: str) -> Any:

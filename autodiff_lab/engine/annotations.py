@@ -12,6 +12,7 @@ from typing import Any, Protocol, SupportsIndex, TypeAlias, Union, runtime_check
 import numpy as np
 
 from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 
@@ -52,12 +53,20 @@ class SupportsTensor(Protocol):
     def __tensor__(self) -> Tensor: ...
 
 
+Numbers: TypeAlias = Array | np.float32 | np.float64 | Tensor
+"""An array or a number, or under a trace the tensor that stands for it: one rule is written for both."""
 TensorLike: TypeAlias = Union[  # noqa: UP007 - it names itself, which `|` cannot
     Tensor, Variable, SupportsArray, SupportsTensor, int, float, complex, str, bytes, Sequence["TensorLike"]
 ]
 """What becomes a tensor where one is needed: tensors, variables, arrays, numbers, and lists of them to any depth."""
 DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
 """How a dtype is named: ``lab.float32``, ``np.float32``, ``"float32"``, ``float``."""
+GradientLike: TypeAlias = TensorLike | IndexedSlices | None
+"""A gradient that an optimizer takes; None leaves the variable unchanged."""
+GradientPair: TypeAlias = tuple[GradientLike, Variable]
+"""A gradient and the variable that it is for."""
+LossLike: TypeAlias = Tensor | Callable[[], Tensor]
+"""A loss, or a function without arguments that computes it."""
 IntsLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | SupportsArray
 """One integer or several: axes, strides, sizes of windows."""
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None] | Tensor | Variable | Array

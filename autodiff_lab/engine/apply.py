@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,12 +44,13 @@ LOUD = (RuntimeWarning, FloatingPointError)
 """What NumPy raises in place of a warning, if the user asked for errors."""
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
+_new = tuple.__new__
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
 HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
 MANY = 512
 """Elements of two operands of different shapes from which on it matters how they are broadcast."""
-LEAN_BYTES = 1024
+LEAN_BYTES = 2 << 10
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
 
@@ -71,31 +72,41 @@ class _OfFeatures(_Named, Protocol):
     def __call__(self, features: TensorLike, name: str | None = None) -> Tensor: ...
 
 
-class Hollow:
+class Hollow(NamedTuple):
     """What is left of an array that no rule reads: its shape, its dtype, and the memory that it lay in."""
 
-    __slots__ = ("dtype", "memory", "shape")
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    memory: Any
     nbytes = 0
 
 
 def _hollow(tensor: Tensor) -> Tensor:
-    array, held, stub = tensor._held, Hollow(), Tensor()
-    held.shape, held.dtype = array.shape, array.dtype
-    held.memory = None if array.__class__ is ndarray else getattr(array, "memory", None)
-    stub._held, stub._id = held, tensor._id
+    """Return the tensor without its array; made once for each tensor, since most are an output, then an input."""
+    stub = getattr(tensor, "_hollow", None)  # a missing attribute would cost more than the rest: makers set None
+    if stub is None:
+        array = tensor._held
+        memory = None if array.__class__ is ndarray else getattr(array, "memory", None)
+        stub = tensor._hollow = Tensor()
+        stub._id = tensor._id
+        stub._held = _new(Hollow, (array.shape, array.dtype, memory))
     return stub
 
 
 def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
     """Make an entry without the values that the op's rules do not read."""
     keeps = op.keeps
-    if out.__class__ is not tuple and keeps[0] != "o":  # the output
+    if keeps == "inputs":
+        return op, out if out.__class__ is tuple else _hollow(out), ins, params, need
+    if keeps == "nothing" and out.__class__ is not tuple:
         out = _hollow(out)
-    if keeps == "output and input 1":
-        ins = (_hollow(ins[0]), ins[1])
-    elif keeps != "inputs":
-        ins = tuple([_hollow(t) for t in ins])
-    return op, out, ins, params, need
+    if len(ins) == 1:
+        (x,) = ins
+        return op, out, (_hollow(x),), params, need
+    if len(ins) == 2:
+        x, y = ins
+        return op, out, (_hollow(x), y if keeps == "output and input 1" else _hollow(y)), params, need
+    return op, out, tuple([_hollow(t) for t in ins]), params, need
 
 
 def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
@@ -114,27 +125,37 @@ def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
         return quietly(kernel, *arrays, **params)
 
 
-def record_application(sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], params: Any) -> None:
+def record_application(  # noqa: C901, PLR0912 - spelled out, as `unary` is
+    sinks: Any, op: Op, out: Any, ins: tuple[Tensor, ...], params: Any
+) -> None:
     """Send an application to the sinks, whatever its arity."""
     if op.rules is None:
         for sink in sinks:
             if sink.hears_all:
                 sink.append((op, out, ins, params, ()))
         return
+    of_one = len(ins) == 1
     for sink in sinks:
         tracked = sink.tracked
-        if len(ins) == 1:
-            need = NEED_0 if ins[0]._id in tracked else ()
+        if of_one:
+            if ins[0]._id not in tracked:
+                continue
+            need = NEED_0
         else:
             need = tuple([i for i, t in enumerate(ins) if t._id in tracked])
-        if need:
-            for t in out if out.__class__ is tuple else (out,):
+            if not need:
+                continue
+        if out.__class__ is not tuple:
+            if out._held.dtype.kind in "fcV":
+                tracked.add(out._id)
+        else:
+            for t in out:
                 if t._held.dtype.kind in "fcV":
                     tracked.add(t._id)
-            if sink.lean and op.keeps != "all" and _any_large(out, ins):
-                sink.append(lean_entry(op, out, ins, params, need))
-            else:
-                sink.append((op, out, ins, params, need))
+        if sink.lean and op.keeps != "all" and ((of_one and ins[0]._held.nbytes >= LEAN_BYTES) or _any_large(out, ins)):
+            sink.append(lean_entry(op, out, ins, params, need))
+        else:
+            sink.append((op, out, ins, params, need))
 
 
 def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
@@ -213,6 +234,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
         array = x._held
         out = Tensor()
         out._id = fresh_id()
+        out._hollow = None
         try:
             value = out._held = kernel(array)
         except LOUD:
@@ -268,6 +290,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
             raise dtypes_differ(op, x, y)
         out = Tensor()
         out._id = fresh_id()
+        out._hollow = None
         try:
             if plain:
                 if a.__class__ is ndarray is b.__class__ and a.size + b.size > MANY and a.shape != b.shape:
@@ -347,14 +370,18 @@ def _apply_to_any(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> An
 
 def apply_op(op: Op, ins: tuple[Tensor, ...], params: dict[str, Any]) -> Any:
     """Run an op on tensors, and record it."""
-    arrays = [x._held for x in ins]
+    arrays = (ins[0]._held,) if len(ins) == 1 else [x._held for x in ins]
     try:
         value = quietly(op.kernel, *arrays, **params) if op.warns else op.kernel(*arrays, **params)
     except LOUD:
         value = _quietly(op.kernel, *arrays, **params)
     except Exception as error:  # noqa: BLE001 - whatever a kernel raises is reworded
         raise failed(op, ins, params, error) from error.__cause__
-    out = tuple([wrap(v) for v in value]) if value.__class__ is tuple else wrap(value)
+    if value.__class__ is ndarray:  # as `wrap` does, without the call
+        out: Any = Tensor()
+        out._held, out._id, out._hollow = value, fresh_id(), None
+    else:
+        out = tuple([wrap(v) for v in value]) if value.__class__ is tuple else wrap(value)
     sinks = sinks_now()
     if sinks:
         record_application(sinks, op, out, ins, params)

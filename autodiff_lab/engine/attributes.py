@@ -11,12 +11,25 @@ from collections.abc import Mapping
 from typing import Any
 
 _TAPE = "with lab.GradientTape() as tape: ..., then tape.gradient(y, x)"
+_GRAPH = "lab.record, whose recording shows every op"
+_CHANGES = "v.assign, v.assign_add or v.assign_sub of a lab.Variable, as a tensor never changes"
 _HABITS = {
+    **dict.fromkeys(("add_", "clamp_", "copy_", "div_", "fill_", "mul_", "sub_", "zero_"), _CHANGES),
     "assign": "a lab.Variable, as a tensor never changes", "assign_add": "a lab.Variable",
     "assign_sub": "a lab.Variable",
     "T": "lab.transpose(x)", "abs": "lab.abs(x)", "all": "lab.reduce_all(x)", "any": "lab.reduce_any(x)",
     "argmax": "lab.argmax(x, axis)", "argmin": "lab.argmin(x, axis)", "astype": "lab.cast(x, dtype)",
-    "backward": _TAPE, "clip": "lab.clip_by_value(x, low, high)", "clone": "lab.identity(x)",
+    "backward": _TAPE, "bool": "lab.cast(x, lab.bool)", "clamp": "lab.clip_by_value(x, low, high)",
+    "clip": "lab.clip_by_value(x, low, high)", "clone": "lab.identity(x)",
+    "contiguous": "nothing: every tensor is", "cos": "lab.cos(x)", "cumsum": "lab.cumsum(x, axis)",
+    "data": "x.numpy() to read, and v.assign(value) of a variable",
+    "dim": "x.ndim", "expand": "lab.broadcast_to(x, shape)", "fill": "lab.fill(shape, value)",
+    "grad_fn": _GRAPH, "half": "lab.cast(x, lab.float16)", "int": "lab.cast(x, lab.int32)", "is_leaf": _GRAPH,
+    "masked_fill": "lab.where(mask, value, x)", "norm": "lab.norm(x)", "numel": "lab.size(x)",
+    "register_hook": "lab.with_derivative(x, function), which is given the adjoint",
+    "repeat": "lab.tile(x, multiples)", "requires_grad_": "tape.watch(x), or a lab.Variable",
+    "retain_grad": "x in the sources of tape.gradient(y, [x, ...])", "round": "lab.round(x)", "sin": "lab.sin(x)",
+    "softmax": "lab.nn.softmax(x, axis)", "split": "lab.split(x, parts, axis)",
     "copy": "lab.identity(x)", "cuda": "x.gpu(), or v.move_to('/GPU:0') of a variable",
     "detach": "lab.stop_gradient(x)", "dot": "lab.matmul(x, y), or x @ y",
     "double": "lab.cast(x, lab.float64)", "eval": "x.numpy()", "exp": "lab.exp(x)",
@@ -56,14 +69,24 @@ class Elsewhere:
     @staticmethod
     def install(kind: type, habits: Mapping[str, str] = _HABITS) -> None:
         """Install all of them in a class, and hide them from completion."""
+        kind_of = Elsewhere if kind.__dictoffset__ else _Unsettable  # a module may have its own `train`
         for name, place in habits.items():
             if not hasattr(kind, name):
-                setattr(kind, name, Elsewhere(name, place))
+                setattr(kind, name, kind_of(name, place))
 
         def offered(self: object) -> list[str]:
             return [name for name in object.__dir__(self) if not isinstance(vars(kind).get(name), Elsewhere)]
 
         setattr(kind, "__dir__", offered)  # noqa: B010
+
+
+class _Unsettable(Elsewhere):
+    """One of a class whose objects take no new attributes: ``x.requires_grad = True`` has the same error."""
+
+    __slots__ = ()
+
+    def __set__(self, owner: Any, value: object) -> None:
+        self.__get__(owner, type(owner))
 
 
 def users_names(value: Any) -> list[str]:

@@ -15,13 +15,14 @@ import numpy as np
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.collector import be_patient, be_usual
-from autodiff_lab.engine.contributions import Wide, added, halves_met
+from autodiff_lab.engine.contributions import CASTS_OF_HALVES, Wide, added, halves_met
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, RECORDING
+from autodiff_lab.engine.reporting import flow_reporter
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.sweep import UNFUSED, Engine, flow_reporter, sweep
+from autodiff_lab.engine.sweep import UNFUSED, Engine, sweep
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
@@ -239,6 +240,53 @@ class Sweep:
         for more in parts[1:]:
             total = total + more
         return (total.conjugated(_conjugate) if source._held.dtype.kind == "c" else total).public(adjoint)
+
+
+def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> list[Any] | None:
+    """Return what a `Sweep` of a plain pass gives: one real target, no cotangents, nobody who listens.
+
+    Most passes are such, and in a small program preparing a `Sweep` takes as long as the pass.  None, with nothing
+    done, if it is not one.
+    """
+    entries: Any = tape._entries
+    if entries is None or len(targets) != 1 or tape.ops is not RAW or CASTS_OF_HALVES:
+        return None
+    array = targets[0]._held
+    if array.dtype.char not in "fd":
+        return None
+    keys: list[Any] = []
+    for source in sources:
+        if not isinstance(source, (Tensor, Variable)) or source._held.dtype.char not in "fd":
+            return None
+        keys.append((source._id,) if isinstance(source, Tensor) else tape._watched.get(source, ()))
+    keep = {key for of_one in keys for key in of_one}
+    target = targets[0]._id
+    adjoints: dict[int, Any] = {target: _ones(array)} if target in tape.tracked else {}
+    if tape._persistent:
+        entries = entries[:]
+    else:
+        tape._spend()
+    many = len(entries) >= FEW_ENTRIES
+    if many:
+        be_patient()
+    try:
+        quietly(next, sweep(entries, adjoints, keep, 0, _RAW, None, False, True, {}), None)
+    finally:
+        if many:
+            be_usual()
+    return [_gathered(adjoints, of_one) for of_one in keys]
+
+
+def _gathered(adjoints: dict[int, Any], keys: Any) -> Any:
+    """Return the sum of the adjoints of a source's reads as what `GradientTape.gradient` gives."""
+    total: Any = None
+    for key in keys:
+        g = adjoints.get(key)
+        if g is not None:
+            total = g if total is None else total + g
+    if total is None:
+        return None
+    return total.public(None) if total.__class__ is Rows else wrap(total)
 
 
 def _conjugate(g: Any) -> Any:

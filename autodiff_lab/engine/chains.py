@@ -20,10 +20,15 @@ from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.choose import IN_USE
 from autodiff_lab.kernels.base.elementwise import COUNTED, Chain, Elementwise, functions_in, in_one_pass
 
+ndarray = np.ndarray
+_PAIR = {"f": "faa", "d": "daa"}
 ANGLES = frozenset({"sin", "cos", "tan"})
 """Functions whose loops must look for arguments that are too large; NumPy is as fast."""
 FASTER: dict[Callable[..., Any], Callable[..., Any]] = {}
 """By rule, what a sweep over plain arrays calls in its place."""
+
+IN_ONE_OP: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""By rule, the same as one op: for sweeps that tapes alone record, which differentiate each op of a rule again."""
 
 
 class _NotAChain(Exception):
@@ -167,19 +172,33 @@ def faster_kernel(op: Op) -> Callable[..., Any]:
 def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..., Any]:
     """Return what a sweep calls in place of a rule: its loop, or the rule as long as there is none."""
     found: list[tuple[Elementwise, Callable[..., Any]]] = []
+    pair: list[tuple[dict[str, Any], bool]] = []  # of a rule that reads the cotangent and one other array, as most do
 
     def run(ops: Any, g: Any, out: Any, *inputs: Any) -> Any:
-        if not found:
+        if pair:  # as `Elementwise.fast` does, without the calls
+            loops, of_input = pair[0]
+            other, dtype = (inputs[0] if of_input else out), g.dtype
+            ready = loops.get(_PAIR.get(dtype.char, ""))
+            if (
+                ready is not None and g.size >= ready[1] and IN_USE["mode"] == "auto"
+                and other.__class__ is ndarray and other.dtype is dtype and other.shape == g.shape
+                and g.flags.carray and other.flags.carray
+            ):  # fmt: skip
+                return ready[0]((g, other))
+        elif not found:
             traced = chain_of_rule(rule, arity)
             if traced is None:
                 del FASTER[rule]
                 return rule(ops, g, out, *inputs)
             chain, used = traced
             found.append((Elementwise(name, _reference(rule, used, arity), lambda: chain), itemgetter(*used)))
+            if len(used) == 2 and used[1] < 3:
+                pair.append((found[0][0].loops, used[1] == 2))
         kernel, choose = found[0]
-        if g.size < kernel.least.get(g.dtype, COUNTED) and IN_USE["mode"] == "auto":
+        dtype, size, mode = g.dtype, g.size, IN_USE["mode"]
+        if mode != "numba" and (mode == "numpy" or size < kernel.least.get(dtype, COUNTED)):
             return rule(ops, g, out, *inputs)
-        result = kernel.fast(choose((g, out, *inputs)))
+        result = kernel.looped(choose((g, out, *inputs)), dtype, size, mode)
         return rule(ops, g, out, *inputs) if result is None else result
 
     return run

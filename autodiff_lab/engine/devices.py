@@ -63,6 +63,9 @@ class _Block(AbstractContextManager["str | None"], ContextDecorator):
     def __init__(self, place: Any) -> None:
         self._place = place
 
+    def __repr__(self) -> str:
+        return f"<device {getattr(self._place, 'name', self._place)}>"
+
     def __enter__(self) -> str | None:
         place = self._place
         _AROUND.set((*_AROUND.get(), _chosen()))

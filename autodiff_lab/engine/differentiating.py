@@ -9,12 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.backward import DEFAULT, Sweep, UnconnectedGradients, asks_for_zeros, cotangents, zeros_of
+from autodiff_lab.engine.backward import (
+    DEFAULT,
+    Sweep,
+    UnconnectedGradients,
+    asks_for_zeros,
+    at_once,
+    cotangents,
+    zeros_of,
+)
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.knowledge import known
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, TapeSpent
+from autodiff_lab.events.listener import sinks_now
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import MaybeNone, TensorLike
@@ -100,9 +109,12 @@ class Differentiating:
         zero = unconnected_gradients is not _NONE and asks_for_zeros(unconnected_gradients)
         leaves, rebuild = nest.flatten(sources)
         targets = self._targets(target)
-        run = self._begin(targets, leaves, cotangents(targets, output_gradients), engine=engine, rows=True)
-        run.finish()
-        results = run.results()
+        plain = output_gradients is None and engine is None and not sinks_now()
+        results = at_once(self, targets, leaves) if plain else None  # pyright: ignore[reportArgumentType]
+        if results is None:
+            run = self._begin(targets, leaves, cotangents(targets, output_gradients), engine=engine, rows=True)
+            run.finish()
+            results = run.results()
         if zero:
             results = [zeros_of(s) if r is None else r for r, s in zip(results, leaves, strict=True)]
         return rebuild(results)

@@ -106,7 +106,7 @@ class DType:
         """The range of an integer or bool; 0 and 1 for floats, whose intensities lie there."""
         return (0, self.max) if self.is_integer else (0, 1)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Return whether a value of another dtype can take this one's place: only one of the same dtype can.
 
         Examples
@@ -205,9 +205,10 @@ def as_dtype(type_value: DTypeLike) -> DType:
     try:
         return _BY_NUMPY[np.dtype(type_value)]
     except (KeyError, TypeError, ValueError):
-        raise ConversionError(
-            f"{type_value!r:.80} is not a dtype of this package. Try one of: {', '.join(TABLE)}."
-        ) from None
+        cure = f"one of: {', '.join(TABLE)}"
+        if type_value.__class__ is int:
+            cure = "lengths in a list, such as lab.zeros([3, 4]): a shape is one argument"
+        raise ConversionError(f"{type_value!r:.80} is not a dtype of this package. Try {cure}.") from None
 
 
 def public(dtype: np.dtype[Any]) -> DType:

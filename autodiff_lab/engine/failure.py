@@ -9,7 +9,15 @@ import numpy as np
 
 from autodiff_lab.engine.devices import device_of, memory_of
 from autodiff_lab.engine.dtypes import public
-from autodiff_lab.errors import DeviceMemoryError, DtypeMismatch, InvalidArgumentError, LabError, ShapeMismatch, cell_of
+from autodiff_lab.errors import (
+    DeviceMemoryError,
+    DtypeMismatch,
+    InvalidArgumentError,
+    LabError,
+    MissingPackage,
+    ShapeMismatch,
+    cell_of,
+)
 from autodiff_lab.events import Place
 from autodiff_lab.events.listener import place_now, sinks_now
 
@@ -69,6 +77,10 @@ def reworded(op: Any, arrays: list[Any], error: Exception, where: str = "") -> L
         names = " and ".join(dict.fromkeys(public(a.dtype).name for a in arrays))
         text = f"this op is not defined for {names}.{at_line(place_now())}\n  Try lab.cast(x, lab.float32) first."
         return DtypeMismatch(f"{call_of(op, arrays)}: {text}")
+    if isinstance(error, ModuleNotFoundError):  # an install without what the package requires
+        missing = str(error.name).partition(".")[0]
+        text = f"this op needs {missing}, which is not installed.{at_line(place_now())}\n  Try: pip install {missing}"
+        return MissingPackage(f"{call_of(op, arrays)}: {text}")
     kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
     return kind(f"{call_of(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
 

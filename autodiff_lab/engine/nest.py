@@ -175,6 +175,13 @@ def _rebuilder(form: tuple[Any, ...] | None, count: int) -> Callable[[list[Any]]
     return rebuild
 
 
+def _all_leaves(items: Any) -> bool:
+    for item in items:  # noqa: SIM110 - a generator would take longer than the rest
+        if item.__class__ not in _LEAF_TYPES:
+            return False
+    return True
+
+
 def flatten(
     structure: Any, rows: bool = False, leaf: Callable[[Any], bool] | None = None, by_key: bool = False
 ) -> tuple[list[Any], Callable[[list[Any]], Any]]:
@@ -205,7 +212,7 @@ def flatten(
     if (kind is list or kind is tuple or (kind is dict and not by_key)) and (leaf is None or not leaf(structure)):
         # Most structures are flat.
         items = structure.values() if kind is dict else structure
-        if all(item.__class__ in _LEAF_TYPES for item in items):
+        if _all_leaves(items):
             keys = list(structure) if kind is dict else ()
             return list(items), (lambda results: dict(zip(keys, results, strict=True))) if kind is dict else kind
     if rows:

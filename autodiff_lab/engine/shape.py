@@ -25,6 +25,8 @@ def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, .
     >>> as_integers(3, "zeros: shape"), as_integers([2, -1], "reshape: shape")
     ((3,), (2, -1))
     """
+    if value.__class__ in (tuple, list) and set(map(type, value)) == {int}:  # most calls
+        return tuple(value)
     try:
         items: Iterator[Any] = iter((value,) if isinstance(value, (str, bytes, dict, set)) else value)
     except TypeError:
@@ -191,8 +193,8 @@ class TensorShape(tuple[int | None, ...]):
         return TensorShape(other).concatenate(self)
 
     def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return TensorShape(found) if isinstance(index, slice) else found
+        found = tuple.__getitem__(self, index)
+        return TensorShape(found) if index.__class__ is slice else found
 
     def num_elements(self) -> int | None:
         """Return the product of the lengths, None if one is not known."""
@@ -264,9 +266,8 @@ class TensorShape(tuple[int | None, ...]):
         TensorShape([2, None])
         """
         other = TensorShape(other)
-        if self.rank != other.rank or self.rank is None:
-            return TensorShape(None)
-        return TensorShape(a if a == b else None for a, b in zip(self, other, strict=True))
+        same = self.rank is not None and self.rank == other.rank
+        return TensorShape((a if a == b else None for a, b in zip(self, other, strict=True)) if same else None)
 
     def with_rank(self, rank: int) -> TensorShape:
         """Return the shape itself, if it has so many axes; a shape of unknown rank gets them.
@@ -278,8 +279,7 @@ class TensorShape(tuple[int | None, ...]):
         """
         if self.rank is None:
             return TensorShape([None] * rank)
-        if self.rank != rank:
-            raise ShapeMismatch(f"Shape {self} must have rank {rank}.")
+        self.assert_has_rank(rank)
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:

@@ -10,25 +10,23 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.chains import FASTER
+from autodiff_lab.engine.chains import FASTER, IN_ONE_OP
 from autodiff_lab.engine.contributions import Parts, Wide, added
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
-from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events import GradientFlowed
-from autodiff_lab.events.listener import CAUSE, tell_made
-from autodiff_lab.events.values import fitted_axes
+from autodiff_lab.events.listener import CAUSE, sinks_now, tell_made
 from autodiff_lab.kernels.base.elementwise import FEW
 
 ndarray = np.ndarray
+Shape = tuple[int, ...]
 IN_PLACE_BYTES = 1 << 14
 """Arrays smaller than this are added into new ones: to ask whether they may be written to would cost more."""
 
@@ -72,26 +70,30 @@ UNFUSED = Engine(RAW)
 """The engine of a pass that will be run again op by op: it computes what the ops of the rules do, bit for bit."""
 
 
+@lru_cache(4096)
+def _fitting(want: Shape, have: Shape, lead: int) -> tuple[Shape, Shape, Shape | None]:
+    """Return the axes of a gradient to add up, those to add up and keep, and the shape to spread it to if need be."""
+    rank, full = len(want), have[:lead] + want
+    extra = len(have) - lead - rank
+    gone = tuple(range(lead - len(have), lead - len(have) + extra))
+    have = have[:lead] + have[lead + max(extra, 0) :]
+    offset = len(have) - rank
+    kept = tuple([i - rank for i, n in enumerate(want) if n == 1 and offset + i >= lead and have[offset + i] != 1])
+    have = tuple([1 if i - len(have) in kept else n for i, n in enumerate(have)])
+    return gone, kept, None if have == full else full
+
+
 def fit(ops: Any, g: Any, x: Any, lead: int) -> Any:
     """Give a gradient the shape of its input: sum over broadcast axes, spread axes of size 1.
 
     The first `lead` axes are a stack of cotangents and stay.
     """
-    want, have = tuple(x.shape), tuple(g.shape)
-    rank, full = len(want), have[:lead] + want
-    extra = len(have) - lead - rank
-    if extra > 0:
-        g = ops.sum(g, axes=tuple(range(lead - len(have), lead - len(have) + extra)), keepdims=False)
-        have = tuple(g.shape)
-        if have == full:
-            return g
-    if 1 in want:
-        offset = len(have) - rank
-        grown = tuple([i - rank for i, n in enumerate(want) if n == 1 and offset + i >= lead and have[offset + i] != 1])
-        if grown:
-            g = ops.sum(g, axes=grown, keepdims=True)
-            have = tuple(g.shape)
-    return g if have == full else ops.broadcast_to(g, shape=full)
+    gone, kept, full = _fitting(tuple(x.shape), tuple(g.shape), lead)
+    if gone:
+        g = ops.sum(g, axes=gone, keepdims=False)
+    if kept:
+        g = ops.sum(g, axes=kept, keepdims=True)
+    return g if full is None else ops.broadcast_to(g, shape=full)
 
 
 def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry would cost a fifth of the pass
@@ -132,14 +134,17 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
     wide: Wide = {}
     own: set[int] = set()
     parts = waiting = cause = None
+    quiet = False  # whether tapes alone record what is done here
     if plain:
         combine, together = partial(_total, own), False
     else:
         combine = _combiner(engine, wide)
         together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
         cause = CAUSE.get()
+        quiet = together and not any(sink.listens or sink.traces for sink in sinks_now())
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     faster: Any = FASTER.get if engine is not UNFUSED else lambda rule, _: rule
+    in_one_op: Any = IN_ONE_OP.get
     g: Any
     while entries:
         op, out, ins, params, need = pop_entry()
@@ -162,8 +167,12 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             if rows and key in rows and g.__class__ is Rows:
                 g = g.whole()
         rules = op.rules
-        if plain and params is None and rules.__class__ is tuple:
-            if len(ins) == 2:  # the two common shapes of an entry, spelled out for speed
+        if (
+            plain
+            and rules.__class__ is tuple
+            and (params is None or (len(ins) == 1 and op.part is None is op.rows and out.__class__ is not tuple))
+        ):
+            if params is None and len(ins) == 2:  # the common shapes of an entry, spelled out for speed
                 x, y = ins
                 a, b, z = x._held, y._held, out._held
                 if len(need) == 2 or need[0] == 0:
@@ -193,9 +202,17 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             else:
                 (x,) = ins
                 rule = rules[0]
-                if g.__class__ is ndarray and g.size >= FEW:
-                    rule = faster(rule, rule)
-                h = rule(ops, g, out._held, x._held)
+                if params is None:
+                    if g.__class__ is ndarray and g.size >= FEW:
+                        rule = faster(rule, rule)
+                    h = rule(ops, g, out._held, x._held)
+                else:
+                    a = x._held
+                    h = rule(ops, g, out._held, a, **params)
+                    if h is None:
+                        continue
+                    if h.shape[lead:] != a.shape if lead else h.shape != a.shape:
+                        h = fit(ops, h, a, lead)
                 key = x._id
             old = get(key)
             if old is None:
@@ -204,6 +221,21 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 adjoints[key] = combine(key, old, h, op.elementwise and h is not g)
             else:
                 adjoints[key] = old + h
+            continue
+        if quiet and params is None and rules.__class__ is tuple and not wide:  # elementwise ops and products
+            for i in need:
+                rule = rules[i]
+                h = None if rule is None else in_one_op(rule, rule)(ops, g, out, *ins)
+                if h is None:
+                    continue
+                t = ins[i]
+                key, array = t._id, t._held
+                if h._held.shape[lead:] != array.shape:
+                    h = fit(ops, h, array, lead)
+                old = get(key)
+                if waiting and key in waiting:
+                    old = parts.total(key, old)  # type: ignore[union-attr]
+                adjoints[key] = h if old is None else combine(key, old, h)
             continue
         if raw:
             z = tuple([t._held for t in out]) if out.__class__ is tuple else out._held
@@ -223,7 +255,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     waiting = parts.waiting
                 parts.add(g, op, ins[0], named)
                 continue
-            if plain and _added_to_part(adjoints, own, op, g, ins[0], named):
+            if plain and _added_to_part(adjoints, own, op, g, ins[0], named, lead):
                 continue
         if rows is not None and flow is None and op.rows is not None and need[0] == 0:
             found = op.rows(ops, g, *values, **named)
@@ -242,6 +274,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 h = next(shared)
             else:
                 rule = rules[i]
+                if quiet:
+                    rule = in_one_op(rule, rule)
                 h = None if rule is None else rule(ops, g, z, *values, **named)
             if h is None:
                 continue
@@ -307,16 +341,28 @@ def _total(own: set[int], key: int, old: Any, h: Any, fresh: bool = False) -> An
     return old + h
 
 
-def _added_to_part(adjoints: dict[int, Any], own: set[int], op: Op, g: Any, t: Tensor, params: dict[str, Any]) -> bool:
+def _added_to_part(
+    adjoints: dict[int, Any], own: set[int], op: Op, g: Any, t: Tensor, params: dict[str, Any], lead: int
+) -> bool:
     """Add a cotangent to the part of an adjoint that the op took, in place; say whether that could be done."""
+    if g.__class__ is not ndarray and not isinstance(g, np.generic):
+        return False
     key = t._id
     old = adjoints.get(key)
-    if not isinstance(old, ndarray) or not old.ndim or not isinstance(g, ndarray | np.generic) or g.dtype != old.dtype:
+    if old is None:
+        if not t._held.shape or g.dtype != t._held.dtype:
+            return False
+        whole = np.zeros(g.shape[:lead] + t._held.shape, g.dtype)
+        op.part(whole, **params)[...] = g  # type: ignore[misc] - it is there; -0 stays -0
+        own.add(key)
+        adjoints[key] = whole
+        return True
+    if old.__class__ is not ndarray or g.dtype != old.dtype:
         return False
     if key not in own:
         own.add(key)
         adjoints[key] = old = old.copy()
-    view = op.part(old, **params)  # type: ignore[misc] - it is there
+    view = op.part(old, **params)  # type: ignore[misc]
     view += g
     return True
 
@@ -346,52 +392,3 @@ def _shared(
         )
         raise error
     return rules(ops, g, z, *values, need=need, **params)
-
-
-def _derivative_at_unit(rule: Any, out: Tensor, ins: tuple[Tensor, ...]) -> Any:
-    """Compute the local derivative of an elementwise op: its rule at a cotangent of ones, on raw arrays.
-
-    A rule of the user's may raise anything there; its number is left out then.
-    """
-    array = out._held
-    try:
-        return quietly(rule, RAW, zeros_beside(array, array.shape, 1), array, *[t._held for t in ins])
-    except Exception:  # noqa: BLE001
-        return None
-
-
-def _flowed(
-    sweep_id: int, rule: Any, out: Any, ins: tuple[Tensor, ...], position: int, g: Any, contribution: Tensor,
-    total: Tensor, made: tuple[int, ...],
-) -> GradientFlowed:  # fmt: skip
-    """Return the event of a contribution.
-
-    `rule` is that of an elementwise op, None for other ops; it made a contribution of the shape `made`.
-    """
-    local = None if rule is None else _derivative_at_unit(rule, out, ins)
-    if out.__class__ is tuple:
-        key, incoming = out[0]._id, tuple([h._id for h in g])
-    else:
-        key, incoming = out._id, (g._id,)
-    summed = fitted_axes(made, ins[position]._held.shape)
-    about = (sweep_id, key, position, ins[position]._id, incoming, contribution._id, total._id, local, summed)
-    return tuple.__new__(GradientFlowed, about)
-
-
-def flow_reporter(listeners: list[Any], sweep_id: int, engine: Engine) -> Callable[..., None]:
-    """Return what a sweep calls for every contribution, when somebody listens."""
-    swapped = engine.rules
-
-    def flow(
-        op: Op, out: Any, ins: Any, params: Any, position: int, g: Any, contribution: Any, total: Any, made: Any
-    ) -> None:
-        rule = None
-        if op.elementwise and params is None:
-            rules: Any = swapped.get(op.name, op.rules) if swapped else op.rules
-            if rules.__class__ is tuple:
-                rule = rules[position]
-        call = (_flowed, sweep_id, rule, out, ins, position, g, contribution, total, made)
-        for listener in listeners:
-            listener.later(call)
-
-    return flow

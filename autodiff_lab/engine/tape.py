@@ -70,11 +70,14 @@ class GradientTape(Differentiating):
 
     def __enter__(self) -> Self:
         sinks = sinks_now()
-        if any(sink is self for sink in sinks):
-            raise TapeMisused("This tape is already recording. Use a second GradientTape for a nested block.")
-        if heard():
-            tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
-        self._opened_to = tuple([sink for sink in sinks if sink.listens]) if sinks and not self._entries else ()
+        self._opened_to = ()
+        if sinks:
+            if self in sinks:
+                raise TapeMisused("This tape is already recording. Use a second GradientTape for a nested block.")
+            if heard():
+                tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
+            if not self._entries:
+                self._opened_to = tuple([sink for sink in sinks if sink.listens])
         SINKS.set((*sinks, self))
         if not self._open:
             self._open = True
@@ -82,11 +85,12 @@ class GradientTape(Differentiating):
         return self
 
     def __exit__(self, *error: object) -> None:
-        SINKS.set(tuple([sink for sink in sinks_now() if sink is not self]))
+        sinks = sinks_now()
+        SINKS.set(sinks[:-1] if sinks and sinks[-1] is self else tuple([sink for sink in sinks if sink is not self]))
         if self._open:
             self._open = False
             be_usual()
-        if heard():
+        if len(sinks) > 1 and heard():
             tell_listeners(TapeClosed(self._id, self.watched_reads()))
 
     def stop_recording(self) -> AbstractContextManager[None]:
@@ -137,8 +141,12 @@ class GradientTape(Differentiating):
         ConversionError
             If something else is given: only a tensor has an identity to watch.
         """
+        told = heard()
         for source in nest.flatten(tensor)[0]:
-            if isinstance(source, Variable):
+            if source.__class__ is Tensor and source._held.dtype.char in "fd":  # most sources
+                if self.tracked is not _NOTHING:
+                    self.tracked.add(source._id)
+            elif isinstance(source, Variable):
                 self._watched.setdefault(source, [])
                 self.reads.pop(source, None)  # the next read inside the tape is watched
                 warn_if_integer(source._held.dtype)
@@ -151,7 +159,7 @@ class GradientTape(Differentiating):
                     f"watch: expected a tensor or a variable, got {source!r}, which is converted to a new tensor at "
                     "each use. Try x = lab.constant(...), tape.watch(x), and use x."
                 )
-            if heard():
+            if told:
                 tell_listeners(TensorWatched(self._id, source._id, place_now()))
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
@@ -164,7 +172,8 @@ class GradientTape(Differentiating):
         self.reads[variable] = tensor
         if (self._automatic and variable.trainable) or variable in self._watched:
             self._watched.setdefault(variable, []).append(tensor._id)
-            if tensor._held.dtype in DIFFERENTIABLE and self.tracked is not _NOTHING:
+            dtype = tensor._held.dtype
+            if (dtype.char in "fd" or dtype in DIFFERENTIABLE) and self.tracked is not _NOTHING:
                 self.tracked.add(tensor._id)
 
     def watched_variables(self) -> tuple[Variable, ...]:

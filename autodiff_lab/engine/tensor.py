@@ -142,10 +142,11 @@ class Tensor(Identified, Operators):
     '[2. 3.]'
     """
 
-    __slots__ = ("_held", "_id", "_name", "__weakref__")
+    __slots__ = ("_held", "_hollow", "_id", "_name", "__weakref__")  # `_hollow` is what tapes keep of a large one
     __array_priority__ = 100  # so that ndarray * Tensor comes to us
     __hash__ = object.__hash__  # by identity: `==` compares elements
     _held: Any
+    _hollow: Tensor | None
     _array = property(looked_at)
     _printed = property(lambda self: looked_at(self, deciding=False))
 
@@ -343,6 +344,7 @@ def wrap(array: Any) -> Tensor:
     tensor = Tensor()
     tensor._held = array
     tensor._id = fresh_id()
+    tensor._hollow = None
     return tensor
 
 

@@ -95,12 +95,12 @@ def place_now(folders: tuple[str, ...] = ()) -> Place | None:
     return None
 
 
-def spot_now() -> Spot:
+def spot_now(up: int = 2) -> Spot:
     """Return the user's line as a code object and a position in it, of which `place_of` makes the line later.
 
-    Python looks for a line number from the beginning of the function: in a long one that takes longer than an op.
+    The search begins `up` frames above.  Python counts lines from the beginning of a function, longer than an op takes.
     """
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
+    frame = sys._getframe(up)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         code = frame.f_code
         name = code.co_filename

@@ -122,7 +122,7 @@ def case(
 
 
 def switch_case(
-    branch_index: Any,
+    branch_index: TensorLike,
     branch_fns: Sequence[Any] | Mapping[int, Branch],
     default: Branch | None = None,
     name: str = "switch_case",
@@ -177,7 +177,7 @@ def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
     loop_vars: Any,
-    shape_invariants: Any = None,
+    shape_invariants: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,

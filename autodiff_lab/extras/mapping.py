@@ -46,7 +46,7 @@ def _as_tensors(value: Any) -> Any:
 
 
 def map_fn(
-    fn: Callable[[Any], Any],
+    fn: Callable[..., object],
     elems: Any,
     dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
@@ -54,7 +54,7 @@ def map_fn(
     swap_memory: bool = False,
     infer_shape: bool = True,
     name: str | None = None,
-    fn_output_signature: Any = None,
+    fn_output_signature: object = None,
 ) -> Any:
     """Apply a function to each row, and stack the results.
 
@@ -117,7 +117,9 @@ def _check_signature(signature: Any, result: Any) -> None:
             )
 
 
-def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+def vectorized_map(
+    fn: Callable[..., object], elems: object, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
     """Apply a function to each row, one after another, and stack the results.
 
     Shapes: elems (n, *s) or a structure of such -> (n, *t) if fn returns (*t).
@@ -187,9 +189,9 @@ foldr = _folding("foldr", reverse=True, order="last row to the first", result="0
 
 
 def scan(
-    fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    fn: Callable[..., object],
+    elems: object,
+    initializer: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,

@@ -26,7 +26,7 @@ def is_nested(seq: object) -> bool:
     return not nest.is_plain_leaf(seq)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     """Return the leaves of a structure as a list; a single value is a leaf.
 
     Examples
@@ -81,7 +81,7 @@ def assert_same_structure(
     same_structure(nest1, nest2, "nest", check_types)
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: object, flat_sequence: Sequence[object], expand_composites: bool = False) -> Any:
     """Return a structure with its leaves replaced by values.
 
     Raises
@@ -102,7 +102,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     return rebuild(values)
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure(func: Callable[..., object], *structure: object, **kwargs: object) -> Any:
     """Apply a function to the corresponding leaves of structures, and return the results in the same structure.
 
     Raises

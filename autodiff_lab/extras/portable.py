@@ -60,7 +60,7 @@ def get_current_name_scope() -> str:
     return SCOPE.get()
 
 
-def group(*inputs: Any, **kwargs: Any) -> None:
+def group(*inputs: object, **kwargs: object) -> None:
     """Do nothing: the inputs have already been computed.
 
     Examples
@@ -116,7 +116,7 @@ def shape_n(input: TensorLike, out_type: DTypeLike = int32, name: str | None = N
     return named([shape(x, out_type) for x in listed(input, "shape_n: input")], name)
 
 
-def tuple(tensors: Sequence[Any], control_inputs: object = None, name: str | None = None) -> list[Any]:
+def tuple(tensors: Sequence[object], control_inputs: object = None, name: str | None = None) -> list[Any]:
     """Return the tensors as a list; all of them have already been computed.
 
     Examples

@@ -28,8 +28,8 @@ def _shown(value: Any, summarize: int) -> str:
 
 
 def print(
-    *inputs: Any,
-    output_stream: Any = None,
+    *inputs: object,
+    output_stream: TextIO | str | None = None,
     summarize: int | None = None,
     sep: str = " ",
     end: str = "\n",

@@ -16,7 +16,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, OutOfRangeE
 from autodiff_lab.extras.state import given, kept
 
 if TYPE_CHECKING:
-    from autodiff_lab.engine.annotations import TensorLike
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
 class FIFOQueue:
@@ -53,15 +53,16 @@ class FIFOQueue:
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: object = None,
         names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:
         self.name = name
         self._capacity = int(capacity)
-        self._dtypes = [as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
+        several: Any = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]
+        self._dtypes = [as_dtype(d) for d in several]
         self._shapes = None if shapes is None else self._as_shapes(shapes)
         self._names = None if names is None else list(names)
         if self._names is not None and len(self._names) != len(self._dtypes):

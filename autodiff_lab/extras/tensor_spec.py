@@ -70,9 +70,9 @@ class TensorSpec:
         """Name of the tensor."""
         return self._name
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: TensorSpec | TensorLike) -> bool:
         """Return whether a tensor, or another spec, is compatible."""
-        other = spec_or_tensor if hasattr(spec_or_tensor, "dtype") else convert(spec_or_tensor)
+        other: Any = spec_or_tensor if hasattr(spec_or_tensor, "dtype") else convert(spec_or_tensor)
         return as_dtype(other.dtype) == self._dtype and self._shape.is_compatible_with(other.shape)
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:

@@ -111,7 +111,7 @@ class Guest(Tensor):
 def of_array(array: Any, key: int = 0) -> DeviceTensor:
     """Make the tensor of an array of a GPU."""
     tensor = DeviceTensor()
-    tensor._held, tensor._id = array, key or fresh_id()
+    tensor._held, tensor._id, tensor._hollow = array, key or fresh_id(), None
     return tensor
 
 
@@ -120,7 +120,7 @@ def _settled(tensor: Tensor, memory: Any) -> Tensor:
     if memory is not None and tensor._held.ndim and tensor._held.dtype.kind in KINDS:
         return of_array(memory.upload(tensor._held), tensor._id)
     found = Tensor()
-    found._held, found._id = tensor._held, tensor._id
+    found._held, found._id, found._hollow = tensor._held, tensor._id, None
     return found
 
 

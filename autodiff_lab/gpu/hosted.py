@@ -30,6 +30,7 @@ STAYS = {
     "isotonic_blocks": "blocks are merged one after the other, each depending on the one before",
     "logm": _LAPACK,
     "lu": "the row order is computed one exchange after the other",
+    "lu_factors": "systems on a GPU do not use them",
     "spence": _SPECIAL,
     "sqrtm": _LAPACK,
     "sylvester": _LAPACK,

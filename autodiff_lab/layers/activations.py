@@ -88,7 +88,7 @@ BY_NAME: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def get(identifier: NameOrCallable) -> Callable[[Any], Tensor]:
+def get(identifier: NameOrCallable) -> Callable[..., Tensor]:
     """Return the activation with a name; None is the identity, a function is returned as it is.
 
     Raises

@@ -11,6 +11,7 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.layers.activations import linear
 from autodiff_lab.layers.calling import channels_last, needs_axes
 from autodiff_lab.layers.layer import Layer, activation_of
 from autodiff_lab.layers.options import LayerOptions
@@ -72,12 +73,16 @@ class Dense(Layer):
             self.bias = self.add_weight("bias", (self.units,), self.bias_initializer)
 
     def call(self, x: Tensor) -> Tensor:
-        if not x.ndim or x.shape[-1] != self.kernel.shape[0]:
+        kernel = self.kernel
+        shape = x._held.shape if x.__class__ is Tensor else x.shape
+        if not len(shape) or shape[-1] != kernel._held.shape[0]:
             raise ShapeMismatch(
                 f"{self.name}: built for {self.kernel.shape[0]} features, got an input of shape {tuple(x.shape)}."
             )
-        total = matmul(x, self.kernel)
-        return self.activation(total + self.bias if self.use_bias else total)
+        total = matmul(x, kernel)
+        if self.use_bias:
+            total = total + self.bias
+        return total if self.activation is linear else self.activation(total)
 
 
 class Flatten(Layer):
@@ -154,7 +159,7 @@ class Lambda(Layer):
     Tensor([2.], shape=(1,), dtype=float32)
     """
 
-    def __init__(self, function: Callable[[Any], Any], name: str | None = None, **more: Unpack[LayerOptions]) -> None:
+    def __init__(self, function: Callable[..., object], name: str | None = None, **more: Unpack[LayerOptions]) -> None:
         super().__init__(name, **more)
         self.function = function
 
@@ -181,7 +186,7 @@ class ActivationDiscarding(Layer):
         if not self.wrapped.built:
             self.wrapped.build(input_shape)
 
-    def call(self, x: Tensor, training: Any = None) -> Any:
+    def call(self, x: Tensor, training: bool | None = None) -> Any:
         def inside(value: Any) -> Any:
             return self.wrapped(value, training=training)  # repeated, as the backward pass is outside all calls
 

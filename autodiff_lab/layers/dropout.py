@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.devices import following
 from autodiff_lab.engine.tensor import Tensor
@@ -11,6 +11,9 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.calling import channels_last, check_rank
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.options import LayerOptions
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import TensorLike
 from autodiff_lab.ops.nn.spatial import dropout
 from autodiff_lab.ops.random import normal
 
@@ -96,7 +99,9 @@ class SpatialDropout1D(_SpatialDropout):
 
     rank = 1
 
-    def __init__(self, rate: float, seed: int | None = None, name: str | None = None, **more: Any) -> None:
+    def __init__(
+        self, rate: float, seed: int | None = None, name: str | None = None, **more: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(rate, None, seed, name, **more)
 
 
@@ -154,13 +159,15 @@ class GaussianNoise(Layer):
     several = False
     floating = True
 
-    def __init__(self, stddev: float, seed: int | None = None, name: str | None = None, **more: Any) -> None:
+    def __init__(
+        self, stddev: float, seed: int | None = None, name: str | None = None, **more: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(name, **more)
         if not stddev >= 0:
             raise InvalidArgumentError(f"GaussianNoise: stddev must be 0 or more, got {stddev}")
         self.stddev, self.seed = stddev, seed
 
-    def call(self, x: Any, training: bool = False) -> Any:
+    def call(self, x: TensorLike, training: bool = False) -> Any:
         return x + _noise(x, 0.0, self.stddev, self.seed) if training and self.stddev else x
 
 
@@ -182,11 +189,13 @@ class GaussianDropout(Layer):
     several = False
     floating = True
 
-    def __init__(self, rate: float, seed: int | None = None, name: str | None = None, **more: Any) -> None:
+    def __init__(
+        self, rate: float, seed: int | None = None, name: str | None = None, **more: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(name, **more)
         self.rate, self.seed = _checked(self, rate), seed
 
-    def call(self, x: Any, training: bool = False) -> Any:
+    def call(self, x: TensorLike, training: bool = False) -> Any:
         spread = (self.rate / (1 - self.rate)) ** 0.5
         return x * _noise(x, 1.0, spread, self.seed) if training and self.rate else x
 

@@ -68,7 +68,7 @@ def get(identifier: NameOrCallable) -> Callable[..., Tensor]:
     return _KNOWN[identifier]()
 
 
-def serialize(initializer: Initializer) -> dict[str, Any]:
+def serialize(initializer: Initializer) -> dict[str, object]:
     """Return an initializer as a dict of its class name and its settings.
 
     Raises
@@ -87,7 +87,7 @@ def serialize(initializer: Initializer) -> dict[str, Any]:
     return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
 
 
-def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Callable[..., Tensor]:
+def deserialize(config: object, custom_objects: dict[str, object] | None = None) -> Callable[..., Tensor]:
     """Return the initializer described by a dict or a name: this package's own, and those of `custom_objects`.
 
     Raises
@@ -103,8 +103,9 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Ca
     Tensor([2. 2.], shape=(2,), dtype=float32)
     """
     if not isinstance(config, dict):
-        return get(config)
-    cls = {**_CLASSES, **(custom_objects or {})}.get(str(config.get("class_name")))
+        given: Any = config
+        return get(given)
+    cls: Any = {**_CLASSES, **(custom_objects or {})}.get(str(config.get("class_name")))
     if cls is None:
         raise InvalidArgumentError(
             f"deserialize: unknown class_name {config.get('class_name')!r}. Try one of: {', '.join(_CLASSES)}."

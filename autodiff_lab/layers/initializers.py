@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from autodiff_lab.ops.random_drawing import truncated_noise
 from autodiff_lab.ops.random_state import generator_for
 
 if TYPE_CHECKING:
-    from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
+    from autodiff_lab.engine.annotations import Array, DTypeLike, ShapeLike, TensorLike
 
 
 class Initializer(Configured):
@@ -53,7 +53,7 @@ class Initializer(Configured):
             raise InvalidArgumentError(f"{what}: a shape cannot have a negative length, got {lengths}.")
         return convert_to_tensor(self.values(lengths).astype(asked.dtype))
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         """Return the numbers, as float64."""
         raise NotImplementedError
 
@@ -73,7 +73,7 @@ class Zeros(Initializer):
     Tensor([0. 0.], shape=(2,), dtype=float32)
     """
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         return np.zeros(shape)
 
 
@@ -87,7 +87,7 @@ class Ones(Initializer):
     Tensor([1. 1.], shape=(2,), dtype=float32)
     """
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         return np.ones(shape)
 
 
@@ -109,7 +109,7 @@ class Constant(Initializer):
     def __init__(self, value: TensorLike = 0) -> None:
         self.value = value
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         given = np.asarray(
             convert_to_tensor(self.value)._array if isinstance(self.value, Tensor) else self.value, np.float64
         )
@@ -138,7 +138,7 @@ class RandomNormal(Initializer):
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         return self.mean + self.stddev * np.asarray(_source(self.seed).standard_normal(shape))
 
 
@@ -158,7 +158,7 @@ class RandomUniform(Initializer):
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         return np.asarray(_source(self.seed).uniform(self.minval, self.maxval, shape))
 
 
@@ -173,7 +173,7 @@ class TruncatedNormal(RandomNormal):
     True
     """
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         return self.mean + self.stddev * truncated_noise(_source(self.seed), shape)
 
 
@@ -200,7 +200,7 @@ class VarianceScaling(Initializer):
             )
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         fan_in, fan_out = fans(shape)
         n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         variance = self.scale / max(1.0, n)
@@ -229,7 +229,7 @@ class Orthogonal(Initializer):
     def __init__(self, gain: float = 1.0, seed: int | None = None) -> None:
         self.gain, self.seed = gain, seed
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         if len(shape) < 2:
             raise InvalidArgumentError(f"Orthogonal: expected a shape with at least 2 axes, got {shape}.")
         rows, columns = int(np.prod(shape[:-1])), shape[-1]
@@ -258,7 +258,7 @@ class Identity(Initializer):
     def __init__(self, gain: float = 1.0) -> None:
         self.gain = gain
 
-    def values(self, shape: tuple[int, ...]) -> Any:
+    def values(self, shape: tuple[int, ...]) -> Array:
         if len(shape) != 2:
             raise ShapeMismatch(f"Identity: expected the shape of a matrix, got {shape}.")
         return self.gain * np.eye(*shape)

@@ -171,7 +171,7 @@ class Layer(Remembering, Module):
             self._freeze((made,))
         return made
 
-    def add_loss(self, loss: Any) -> None:
+    def add_loss(self, loss: TensorLike | Callable[[], TensorLike]) -> None:
         """Add a scalar to the `losses` of this call, from inside `call`.
 
         Examples
@@ -214,7 +214,7 @@ class Layer(Remembering, Module):
             )
         return self.symbols[place]
 
-    def ensure_built(self, *inputs: Any) -> None:
+    def ensure_built(self, *inputs: object) -> None:
         """Make the weights if they do not exist yet."""
         if not self.built:
             shape = shapes(inputs[0]) if inputs else ()
@@ -281,7 +281,7 @@ class Layer(Remembering, Module):
         self.symbols = self.symbols or (inputs, outputs)
         return outputs
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """Return the arguments from which an equal layer, with weights of its own, can be made.
 
         Examples
@@ -296,19 +296,21 @@ class Layer(Remembering, Module):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
     @property
-    def trainable_weights(self) -> list[Variable]:
-        """Every trainable variable, as a list."""
-        return list(self.trainable_variables)
+    def trainable_variables(self) -> list[Variable]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Every trainable variable, each once: a list, as in Keras, while that of a `Module` is a tuple."""
+        return list(super().trainable_variables)
 
     @property
-    def non_trainable_weights(self) -> list[Variable]:
-        """Every variable that is not trained, as a list."""
-        return list(self.non_trainable_variables)
+    def non_trainable_variables(self) -> list[Variable]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Every variable that is not trained, such as a moving mean, each once."""
+        return list(super().non_trainable_variables)
 
     @property
-    def weights(self) -> list[Variable]:
-        """Every variable, as a list."""
-        return list(self.variables)
+    def variables(self) -> list[Variable]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Every variable, each once."""
+        return list(super().variables)
+
+    trainable_weights, non_trainable_weights, weights = trainable_variables, non_trainable_variables, variables
 
     def count_params(self) -> int:
         """Return how many numbers the variables hold."""

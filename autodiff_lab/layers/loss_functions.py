@@ -58,29 +58,30 @@ class _OfClassNumbers(_OfSimilarity, total=False):
 
 
 class _Loss(Protocol):
-    def __call__(self, y_true: Any, y_pred: Any, **options: Unpack[OfEveryLoss]) -> Tensor: ...
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, **options: Unpack[OfEveryLoss]) -> Tensor: ...
 
 
 class _Huber(Protocol):
-    def __call__(self, y_true: Any, y_pred: Any, **options: Unpack[_OfHuber]) -> Tensor: ...
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, **options: Unpack[_OfHuber]) -> Tensor: ...
 
 
 class _Similarity(Protocol):
-    def __call__(self, y_true: Any, y_pred: Any, **options: Unpack[_OfSimilarity]) -> Tensor: ...
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, **options: Unpack[_OfSimilarity]) -> Tensor: ...
 
 
 class _Crossentropy(Protocol):
-    def __call__(self, y_true: Any, y_pred: Any, **options: Unpack[_OfProbabilities]) -> Tensor: ...
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, **options: Unpack[_OfProbabilities]) -> Tensor: ...
 
 
 class _SparseCrossentropy(Protocol):
-    def __call__(self, y_true: Any, y_pred: Any, **options: Unpack[_OfClassNumbers]) -> Tensor: ...
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, **options: Unpack[_OfClassNumbers]) -> Tensor: ...
 
 
 def _function(name: str, kind: type[losses.Loss], summary: str, options: str = "`name`", shapes: str = _SAME,
               example: str = _PAIRS) -> Any:  # fmt: skip
-    def loss(y_true: TensorLike, y_pred: TensorLike, **options: Any) -> Tensor:
-        return kind(reduction=None, **options)(y_true, y_pred)
+    def loss(y_true: TensorLike, y_pred: TensorLike, **options: object) -> Tensor:
+        given: Any = options
+        return kind(reduction=None, **given)(y_true, y_pred)
 
     loss.__name__ = loss.__qualname__ = name
     loss.__doc__ = _DOC.format(

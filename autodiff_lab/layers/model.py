@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from autodiff_lab.engine import nest
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers import penalties
 from autodiff_lab.layers.calling import shapes
-from autodiff_lab.layers.graphs import Graph, shapes_of
+from autodiff_lab.layers.graphs import Graph, KerasTensor, shapes_of
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.summaries import Summary
 from autodiff_lab.layers.trainer import Trainer
@@ -20,6 +20,7 @@ from autodiff_lab.ops.array.creation import zeros
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import MaybeResult, TensorLike
     from autodiff_lab.engine.tensor import Tensor
+    from autodiff_lab.layers.options import LayerOptions
 
 
 class Model(Trainer):
@@ -54,7 +55,9 @@ class Model(Trainer):
     several = True
     _graph: Graph | None = None
 
-    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **more: Any) -> None:
+    def __init__(
+        self, inputs: object = None, outputs: object = None, name: str | None = None, **more: Unpack[LayerOptions]
+    ) -> None:
         inputs = None if inputs is self else inputs  # TensorFlow's guides write super().__init__(self)
         if (inputs is None) != (outputs is None):
             raise InvalidArgumentError("Model: expected inputs and outputs, or neither, in a subclass with `call`.")
@@ -85,11 +88,11 @@ class Model(Trainer):
         finally:
             penalties.CALL.reset(token)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[int | None]) -> None:
         """Make all weights now, for inputs of this shape; an unknown length, such as the batch, is None."""
         self(zeros([1 if n is None else n for n in input_shape], self.dtype))
 
-    def ensure_built(self, *inputs: Any) -> None:
+    def ensure_built(self, *inputs: object) -> None:
         """Call a custom `build` once with the shape of the input; its layers are built as they are reached."""
         if not self.built and inputs and type(self).build is not Model.build:
             self.build(shapes(inputs[0]))
@@ -134,26 +137,26 @@ class Model(Trainer):
         return [] if self._graph is None else [x.name for x in self._graph.results]
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> list[KerasTensor]:
         """The symbolic inputs, as a list."""
         return list(nest.flatten(self.input)[0])
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[KerasTensor]:
         """The symbolic outputs, as a list."""
         return list(nest.flatten(self.output)[0])
 
     @property
-    def input_shape(self) -> Any:
+    def input_shape(self) -> tuple[int | None, ...] | list[tuple[int | None, ...]]:
         """Shape of the input, with None for lengths that may differ; a structure for several."""
         return shapes_of(self.input)
 
     @property
-    def output_shape(self) -> Any:
+    def output_shape(self) -> tuple[int | None, ...] | list[tuple[int | None, ...]]:
         """Shape of the output, with None for lengths that may differ; a structure for several."""
         return shapes_of(self.output)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """Return the layers and the calls between them in terms of JSON; of a subclass, its arguments.
 
         Examples
@@ -168,7 +171,7 @@ class Model(Trainer):
         return config_of(self) or super().get_config()
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Self:
+    def from_config(cls, config: Mapping[str, object], custom_objects: Mapping[str, object] | None = None) -> Self:
         """Make a model with weights of its own from the configuration of another.
 
         Raises
@@ -178,11 +181,13 @@ class Model(Trainer):
         """
         from autodiff_lab.training.configurations import made_from_config
 
-        return made_from_config(cls, config, custom_objects) or cls(**config)
+        settings: dict[str, Any] = {**config}
+        return made_from_config(cls, settings, custom_objects) or cls(**settings)
 
-    def to_json(self, **options: Any) -> str:
+    def to_json(self, **options: object) -> str:
         """Return class and configuration as text, from which `lab.keras.models.model_from_json` makes a model."""
-        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **options)
+        given: Any = options
+        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **given)
 
     def save(self, filepath: str | Path, overwrite: bool = True) -> None:
         """Write the model, its weights and the state of its optimizer; `lab.keras.models.load_model` reads it.
@@ -198,8 +203,34 @@ class Model(Trainer):
 
         write_model(self, filepath, overwrite)
 
-    def summary(self, print_fn: Any = print, show_trainable: bool = False, expand_nested: bool = False) -> None:
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Sequence[float] | None = None,
+        print_fn: Callable[[str], object] = print,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: Sequence[str] | None = None,
+    ) -> None:
         """Print each layer with the shape of its output and the number of its parameters.
+
+        Parameters
+        ----------
+        line_length, positions
+            Accepted from programs written for Keras; columns are always as wide as what stands in them.
+        print_fn : callable
+            Takes the whole text, instead of `print`.
+        expand_nested : bool
+            Whether the layers of inner models have rows of their own.
+        show_trainable : bool
+            Whether a column says which layers are trained.
+        layer_range : pair of str, optional
+            Names of the first and the last layer to print.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a name of `layer_range` is not that of a layer.
 
         Examples
         --------
@@ -211,4 +242,4 @@ class Model(Trainer):
         d (Dense)  (None, 3)              9
         Parameters: 9 (36 B); trainable: 9; not trainable: 0
         """
-        print_fn(Summary(self, show_trainable, expand_nested).to_text())
+        print_fn(Summary(self, show_trainable, expand_nested, layer_range).to_text())

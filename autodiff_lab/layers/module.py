@@ -259,6 +259,10 @@ def _build_and_apply(module: Module, inputs: tuple[Any, ...]) -> Callable[..., A
     return lambda model, *xs: model(*xs)
 
 
+_PLAIN = frozenset({type(None), bool, int, float, str})
+"""What most attributes of a layer are: they hold nothing, and are not looked into."""
+
+
 def _children(value: Any) -> Iterator[Any]:
     if isinstance(value, (Variable, Module)):
         yield value
@@ -268,10 +272,12 @@ def _children(value: Any) -> Iterator[Any]:
                 yield leaf
 
 
-def _held(module: Module) -> Iterator[Any]:
+def _held(module: Module) -> list[Any]:
+    held: list[Any] = []
     for name, value in vars(module).items():
-        if name not in APART:
-            yield from _children(value)
+        if value.__class__ not in _PLAIN and name not in APART:
+            held.extend(_children(value))
+    return held
 
 
 def _variables(module: Module, seen: set[int]) -> Iterator[Variable]:

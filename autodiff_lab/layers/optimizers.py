@@ -34,7 +34,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.elementary import clip_by_value
 
 if TYPE_CHECKING:
-    from autodiff_lab.engine.annotations import LearningRate
+    from autodiff_lab.engine.annotations import GradientLike, GradientPair, LearningRate, LossLike, Numbers
 
 
 def _rate(value: Any) -> Any:
@@ -193,7 +193,7 @@ class Optimizer(Remembering):
             return cast(self._rate, "float64")
         return rate_in(trace, self._rate, self.iterations)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, object]:
         """Return the settings from which an equal optimizer, with a state of its own, can be made.
 
         Examples
@@ -224,7 +224,7 @@ class Optimizer(Remembering):
         if self._awaited:
             arrived(self)
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         """Return what to add to a variable, and update `state`.  All are arrays, or tensors under a trace."""
         raise NotImplementedError
 
@@ -262,7 +262,7 @@ class Optimizer(Remembering):
         share = self._rate_now() * self.weight_decay
         return moved - (cast(share, value.dtype) if isinstance(share, Tensor) else share) * value
 
-    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Variable]], name: str | None = None) -> Variable:
+    def apply_gradients(self, grads_and_vars: Iterable[GradientPair], name: str | None = None) -> Variable:
         """Update each variable along its gradient; a gradient of None leaves it unchanged, with a warning in the log.
 
         A variable with a `constraint` is then assigned the constrained value.
@@ -306,7 +306,7 @@ class Optimizer(Remembering):
         self.iterations.assign_add(1)
         return self.iterations
 
-    def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> Variable:
+    def apply(self, grads: Iterable[GradientLike], trainable_variables: Iterable[Variable] | None = None) -> Variable:
         """Update variables along their gradients, both in the same order; by default those of the last call.
 
         Examples
@@ -363,7 +363,7 @@ class Optimizer(Remembering):
         """
         self.apply_gradients(zip(along.gradients, module.trainable_variables, strict=True))
 
-    def minimize(self, loss: Any, var_list: Sequence[Variable], tape: GradientTape | None = None) -> Variable:
+    def minimize(self, loss: LossLike, var_list: Sequence[Variable], tape: GradientTape | None = None) -> Variable:
         """Take one step that reduces a loss: `loss` is a function, or a tensor with its tape."""
         if tape is None:
             if not callable(loss):

@@ -84,7 +84,7 @@ class L1(L1L2):
     def __init__(self, l1: float = 0.01) -> None:
         super().__init__(l1=l1)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, float]:
         """Return the settings."""
         return {"l1": self.l1}
 
@@ -102,7 +102,7 @@ class L2(L1L2):
     def __init__(self, l2: float = 0.01) -> None:
         super().__init__(l2=l2)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> dict[str, float]:
         """Return the settings."""
         return {"l2": self.l2}
 
@@ -164,7 +164,7 @@ _BY_NAME: dict[str, type[Regularizer]] = {
 _KNOWN = {cls.__name__: cls for cls in _BY_NAME.values()} | _BY_NAME
 
 
-def get(identifier: NameOrCallable) -> Callable[[Any], Any] | None:
+def get(identifier: NameOrCallable) -> Callable[[TensorLike], Tensor] | None:
     """Return the regularizer for a name or a dict of class name and settings; others are returned as they are.
 
     Raises

@@ -165,7 +165,7 @@ class UpSampling2D(_Repeating):
 
     rank = 2
 
-    def __init__(self, size: Any = 2, data_format: str | None = None, interpolation: str = "nearest",
+    def __init__(self, size: int | Sequence[int] = 2, data_format: str | None = None, interpolation: str = "nearest",
                  name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(size, data_format, name, **more)
         if interpolation != "nearest":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.tensor import Tensor
@@ -61,7 +61,7 @@ class Sequential(Model):
         else:
             self.layers.append(layer)
 
-    def pop(self) -> Any:
+    def pop(self) -> object:
         """Remove the last layer.
 
         Examples
@@ -73,7 +73,7 @@ class Sequential(Model):
         """
         return self.layers.pop()
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[int | None]) -> None:
         """Make all weights now, for inputs of this shape; an unknown length, such as the batch, is None.
 
         Layers after one whose weights depend on an unknown length are built at the first input.
@@ -125,7 +125,7 @@ class Sequential(Model):
                 self.symbols = (entry.output, x)
         return super()._symbol(place)
 
-    def ensure_built(self, *inputs: Any) -> None:
+    def ensure_built(self, *inputs: object) -> None:
         """Build by running once, if a layer is not built yet and there is an input."""
         if inputs and any(not getattr(layer, "built", True) for layer in self.layers):
             x = inputs[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autodiff_lab.engine import nest
@@ -20,10 +20,19 @@ class Summary:
         Whether a column says which layers are trained.
     expand_nested : bool
         Whether the layers of inner models have rows of their own.
+    layer_range : pair of str, optional
+        Names of the first and the last layer with a row.
     """
 
-    def __init__(self, model: Any, show_trainable: bool = False, expand_nested: bool = False) -> None:
+    def __init__(
+        self,
+        model: Any,
+        show_trainable: bool = False,
+        expand_nested: bool = False,
+        layer_range: Sequence[str] | None = None,
+    ) -> None:
         self.model = model
+        self._shown = [model.layers.index(model.get_layer(name)) for name in layer_range or ()]
         self.headings = [*HEADINGS, *(["Trainable"] if show_trainable else [])]
         graph = getattr(model, "_graph", None)
         self._sources = {} if graph is None else {id(call.function): call.inputs for call in graph.calls}
@@ -33,10 +42,11 @@ class Summary:
 
     def _rows(self, model: Any, show_trainable: bool, expand: bool, indent: str) -> Iterator[list[str]]:
         shapes = _shapes_in(model)
-        for layer in model.layers:
+        first, last = self._shown if self._shown and not indent else (0, len(model.layers))
+        for layer in model.layers[first : last + 1]:
             name = getattr(layer, "name", None) or getattr(layer, "__name__", type(layer).__name__)
             shape = shapes.get(id(layer)) or getattr(layer, "result_shape", None) or "?"
-            row = [f"{indent}{name} ({type(layer).__name__})", shape, f"{_count(layer):,}"]
+            row = [f"{indent}{name} ({type(layer).__name__})", shape, f"{_count(layer):,}" if _is_built(layer) else "?"]
             if show_trainable:
                 row.append("yes" if getattr(layer, "trainable", True) else "no")
             yield [*row, ", ".join(dict.fromkeys(x.name for x in self._sources.get(id(layer), ())))]
@@ -66,7 +76,16 @@ class Summary:
                 lines.append("  ".join(cells).rstrip())
                 if not n:
                     lines.append("  ".join("-" * width for width in widths))
+        waiting = [layer for layer in self.model.layers if not _is_built(layer)]
+        if waiting:
+            few = "1 layer is" if len(waiting) == 1 else f"{len(waiting)} layers are"
+            lines.append(f"{few} not built and not counted. Try model.build((None, features)), or call the model once.")
         return "\n".join([*lines, self.totals()])
+
+
+def _is_built(layer: Any) -> bool:
+    """Return whether a layer has made its weights; what has no `built`, such as a function, has none to make."""
+    return bool(getattr(layer, "built", True))
 
 
 def _count(layer: Any) -> int:

@@ -168,7 +168,7 @@ class Trainer(Layer):
             How often the data is gone through.
         verbose : {'auto', 0, 1, 2}
             Nothing, a bar for each epoch, or a line for each epoch.
-        callbacks : list of Callback, optional
+        callbacks : Callback or list of Callback, optional
         validation_split : float
             Share of the last examples that are set aside for validation.
         validation_data : tuple or iterable of batches, optional

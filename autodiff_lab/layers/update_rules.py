@@ -19,7 +19,7 @@ from autodiff_lab.ops.math.arithmetic import maximum, sqrt
 from autodiff_lab.ops.nn.updates import adagrad_step, adam_step, momentum_step, rmsprop_step, sgd_step
 
 if TYPE_CHECKING:
-    from autodiff_lab.engine.annotations import LearningRate
+    from autodiff_lab.engine.annotations import LearningRate, Numbers
 
 
 def _root(x: Any) -> Any:
@@ -62,7 +62,7 @@ class SGD(Optimizer):
         whole = (self.momentum, self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm)
         return type(self).change is SGD.change and not any(whole)
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         if not self.momentum:
             return -self._rate_for(gradient) * gradient
         state["momentum"] = self.momentum * state["momentum"] - self._rate_for(gradient) * gradient
@@ -101,7 +101,7 @@ class Adam(Optimizer):
         self.epsilon, self.amsgrad = number(epsilon, "Adam: epsilon"), amsgrad
         self.slots = ("m", "v", "largest") if amsgrad else ("m", "v")
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
         size = state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
         if self.amsgrad:
@@ -158,7 +158,7 @@ class RMSprop(Optimizer):
         self.epsilon, self.centered = number(epsilon, "RMSprop: epsilon"), centered
         self.slots = ("square", "momentum", "mean") if centered else ("square", "momentum")
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         size = state["square"] = self.rho * state["square"] + (1 - self.rho) * gradient * gradient
         if self.centered:
             mean = state["mean"] = self.rho * state["mean"] + (1 - self.rho) * gradient
@@ -202,7 +202,7 @@ class Adagrad(Optimizer):
             slot = self._state[v]["sum"]
             slot.assign(zeros_beside(v._held, v._held.shape) + v._held.dtype.type(self.initial_accumulator_value))
 
-    def change(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         state["sum"] = state["sum"] + gradient * gradient
         return -self._rate_for(gradient) * gradient / _root(state["sum"] + self.epsilon)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ Place = tuple[int, tuple[int, ...]]
 
 
 def check_gradient(
-    function: Function,
-    *inputs: Any,
+    function: Callable[..., object],
+    *inputs: object,
     order: int = 1,
     step: float | None = None,
     rtol: float | None = None,
@@ -250,7 +251,7 @@ class _Comparison:
     ) -> GradientCheck:
         k = next(k for k, place in enumerate(self.places) if place == (entry.input, entry.label))
         unit = self._unit(k, entry.index)
-        number = entry.gradient.imag if unit == 1j else entry.gradient.real
+        number: Any = entry.gradient.imag if unit == 1j else entry.gradient.real
 
         def measure() -> list[tuple[float, float]]:
             return Line(Program(self.function, self.arrays), self.arrays, k, entry.index, unit).errors(number)

@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 Array = np.ndarray[Any, Any]
 
 
-def numeric_gradient(function: Function, *inputs: Any, step: float = 1e-6) -> list[Array]:
+def numeric_gradient(function: Callable[..., object], *inputs: object, step: float = 1e-6) -> list[Array]:
     """Compute the gradient by central differences, ``(f(x + h) - f(x - h)) / 2h`` for each element.
 
     Parameters
@@ -116,7 +116,7 @@ def is_differentiated(tensor: Tensor) -> bool:
     return tensor.dtype.is_floating or tensor.dtype.is_complex
 
 
-def weighted_sum(value: Any) -> Tensor:
+def weighted_sum(value: object) -> Tensor:
     """Sum the floating elements of a tensor or a structure of them, each with its own weight.
 
     Examples

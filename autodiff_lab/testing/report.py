@@ -69,8 +69,8 @@ class GradientEntry:
 
     input: int
     index: tuple[int, ...]
-    gradient: Any
-    difference: Any
+    gradient: float | Array
+    difference: float | Array
     error: float
     tolerance: float
     verdict: str = ""
@@ -139,8 +139,8 @@ class GradientCheck:
     passed: bool
     input: int
     index: tuple[int, ...]
-    gradient: Any
-    difference: Any
+    gradient: float | Array
+    difference: float | Array
     error: float
     tolerance: float
     verdict: str = AGREES

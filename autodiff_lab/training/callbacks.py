@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,11 @@ class Callback:
 
     def on_predict_end(self, logs: Logs | None = None) -> None:
         """Run after a prediction."""
+
+
+def listed(callbacks: Sequence[Callback] | Callback | None) -> list[Callback]:
+    """Return what `fit` was given as a list: one callback may be given alone."""
+    return [callbacks] if isinstance(callbacks, Callback) else list(callbacks or ())
 
 
 class CallbackList:

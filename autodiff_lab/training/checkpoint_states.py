@@ -15,6 +15,7 @@ from autodiff_lab.errors import ConversionError, InvalidArgumentError
 from autodiff_lab.training.checkpoint_files import file_of
 
 if TYPE_CHECKING:
+    from autodiff_lab.engine.variable import Variable
     from autodiff_lab.training.checkpoints import Checkpoint
 
 STATE = "checkpoint.json"
@@ -130,8 +131,8 @@ class CheckpointManager:
 
     def __init__(self, checkpoint: Checkpoint, directory: str | Path, max_to_keep: int | None,
                  keep_checkpoint_every_n_hours: float | None = None, checkpoint_name: str = "ckpt",
-                 step_counter: Any = None, checkpoint_interval: int | None = None,
-                 init_fn: Callable[[], Any] | None = None) -> None:  # fmt: skip
+                 step_counter: Variable | int | None = None, checkpoint_interval: int | None = None,
+                 init_fn: Callable[[], object] | None = None) -> None:  # fmt: skip
         if max_to_keep is not None and max_to_keep < 1:
             raise InvalidArgumentError(f"CheckpointManager: max_to_keep must be positive or None, got {max_to_keep}.")
         if checkpoint_interval is not None and step_counter is None:
@@ -160,7 +161,7 @@ class CheckpointManager:
         return latest_checkpoint(self.directory)
 
     def save(
-        self, checkpoint_number: int | None = None, check_interval: bool = True, options: Any = None
+        self, checkpoint_number: int | None = None, check_interval: bool = True, options: object = None
     ) -> str | None:
         """Save the checkpoint, and delete files that are too many; return its path, or None if it is not time yet.
 

@@ -54,7 +54,7 @@ class Checkpoint:
     >>> _ = status.assert_consumed()
     """
 
-    def __init__(self, root: Any = None, **objects: Any) -> None:
+    def __init__(self, root: object = None, **objects: object) -> None:
         self._root = root
         if root is not None:
             self._check("root", root)
@@ -76,7 +76,7 @@ class Checkpoint:
                 "becomes a lab.Variable."
             )
 
-    def checkpointed(self) -> Iterator[tuple[str, Any]]:
+    def checkpointed(self) -> Iterator[tuple[str, object]]:
         """Yield the objects by name."""
         if self._root is not None:
             yield "", self._root
@@ -95,7 +95,7 @@ class Checkpoint:
     def __repr__(self) -> str:
         return f"<Checkpoint of {', '.join(name or 'root' for name, _ in self.checkpointed()) or 'nothing'}>"
 
-    def save(self, file_prefix: str | Path, options: Any = None) -> str:
+    def save(self, file_prefix: str | Path, options: object = None) -> str:
         """Write the values to a file whose name is numbered, and note it in the folder as the latest.
 
         Parameters
@@ -120,13 +120,13 @@ class Checkpoint:
         note_latest(path)
         return path
 
-    def write(self, file_prefix: str | Path, options: Any = None) -> str:
+    def write(self, file_prefix: str | Path, options: object = None) -> str:
         """Write the values to a file, ``file_prefix.npz``, without numbering it; return the path to read from."""
         found = walk(self)
         write(file_prefix, written({path: value.read() for path, value in found.values.items()}, found.also))
         return str(file_prefix)
 
-    def restore(self, save_path: str | Path | None, options: Any = None) -> CheckpointLoadStatus:
+    def restore(self, save_path: str | Path | None, options: object = None) -> CheckpointLoadStatus:
         """Read the values of a file that `save` wrote; those of variables that do not exist yet follow when they do.
 
         Layers get their values when they are built, optimizers when they make their state. What is in memory already
@@ -156,7 +156,7 @@ class Checkpoint:
         _ = self.save_counter  # so that it is restored
         return self.read(save_path)
 
-    def read(self, save_path: str | Path | None, options: Any = None) -> CheckpointLoadStatus:
+    def read(self, save_path: str | Path | None, options: object = None) -> CheckpointLoadStatus:
         """Read the values of a file that `write` wrote; as `restore`, which also reads `save_counter`."""
         if save_path is None:
             return CheckpointLoadStatus(self, Content({}, {}), None)

@@ -14,8 +14,9 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.training.batches import Batch, Rows, Stream, batches_of, class_weights, mapped, rows_in
-from autodiff_lab.training.callbacks import CallbackList, History, Logs
+from autodiff_lab.layers.sequential import Sequential
+from autodiff_lab.training.batches import Batch, Rows, Stream, batches_of, class_weights, is_array, mapped, rows_in
+from autodiff_lab.training.callbacks import CallbackList, History, Logs, listed
 from autodiff_lab.training.compiled import Compiled
 from autodiff_lab.training.progress import chosen, described, progress
 
@@ -108,16 +109,22 @@ class _Epochs:
             yield batch
 
 
+def _alone(model: Any, x: Any) -> Any:
+    """Return the input of a `Sequential`, which has one, out of the list of inputs that Keras's programs may give."""
+    listed_alone = isinstance(model, Sequential) and isinstance(x, (list, tuple)) and len(x) == 1
+    return x[0] if listed_alone and not is_array(x) else x
+
+
 def fit(model: Any, x: Any, y: Any, batch_size: int | None, epochs: int, verbose: Any, callbacks: list[Any] | None,
         validation_split: float, validation_data: Any, shuffle: bool, class_weight: Any, sample_weight: Any,
         initial_epoch: int, steps_per_epoch: int | None, validation_steps: int | None,
         validation_batch_size: int | None, validation_freq: int) -> History:  # fmt: skip
     """Implement `Model.fit`."""
     settled = settings(model)
-    batches = batches_of(x, y, sample_weight, batch_size, shuffle)
+    batches = batches_of(_alone(model, x), y, sample_weight, batch_size, shuffle)
     batches, validation = _validation(batches, validation_split, validation_data, validation_batch_size)
     history, count = History(), steps_per_epoch or len(batches)
-    heard = CallbackList([*(callbacks or []), *progress(verbose), history], model, epochs=epochs, steps=count,
+    heard = CallbackList([*listed(callbacks), *progress(verbose), history], model, epochs=epochs, steps=count,
                          verbose=verbose)  # fmt: skip
     model.stop_training, model.history = False, history
     step = _step_of(model, "train", count * (epochs - initial_epoch))
@@ -193,8 +200,8 @@ def evaluate(model: Any, x: Any, y: Any, batch_size: int | None, verbose: Any, s
              callbacks: list[Any] | None, return_dict: bool) -> Any:  # fmt: skip
     """Implement `Model.evaluate`."""
     settings(model)
-    batches = batches_of(x, y, sample_weight, batch_size)
-    logs = _evaluated(model, batches, steps, CallbackList(callbacks or [], model, steps=steps, verbose=verbose))
+    batches = batches_of(_alone(model, x), y, sample_weight, batch_size)
+    logs = _evaluated(model, batches, steps, CallbackList(listed(callbacks), model, steps=steps, verbose=verbose))
     if not logs:
         raise InvalidArgumentError("evaluate: the data has no batches.")
     if chosen(verbose):
@@ -207,8 +214,8 @@ def evaluate(model: Any, x: Any, y: Any, batch_size: int | None, verbose: Any, s
 
 def predict(model: Any, x: Any, batch_size: int | None, steps: int | None, callbacks: list[Any] | None) -> Any:
     """Implement `Model.predict`."""
-    batches = batches_of(x, batch_size=batch_size)
-    heard = CallbackList(callbacks or [], model, steps=steps)
+    batches = batches_of(_alone(model, x), batch_size=batch_size)
+    heard = CallbackList(listed(callbacks), model, steps=steps)
     heard.tell("on_predict_begin", {})
     parts = [model.predict_step(_as_tensors(batch)) for batch in _limited(batches, steps)]
     heard.tell("on_predict_end", {})

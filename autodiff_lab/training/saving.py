@@ -84,13 +84,16 @@ def write_model(model: Any, filepath: str | Path, overwrite: bool) -> None:
         raise FileExistsError(f"save: {target} exists. Try overwrite=True.")
     warn_of_hdf5("save", target, "an archive of JSON and arrays", ".keras")
     config = {"format": "autodiff_lab model", "version": VERSION, "model": _object(model), "compiled": _training(model)}
+    state = model.optimizer._state if config["compiled"] else {}
+    config["stepped"] = [n for n, v in enumerate(model.variables) if v in state]
     text = json.dumps(config, indent=1)
     temporary = target.with_name(target.name + ".part")
     with zipfile.ZipFile(temporary, "w") as archive:
         archive.writestr("model.json", text)
         archive.writestr("weights.npz", packed(model.variables))
         if config["compiled"]:
-            archive.writestr("optimizer.npz", packed(model.optimizer.variables))
+            own = [slot for n in config["stepped"] for slot in state[model.variables[n]].values()]
+            archive.writestr("optimizer.npz", packed([model.optimizer.iterations, *own]))
     temporary.replace(target)
 
 
@@ -140,7 +143,12 @@ def load_model(filepath: str | Path, custom_objects: Mapping[str, Any] | None = 
     unpack(model.variables, io.BytesIO(parts["weights.npz"]), filepath)
     if compile and config.get("compiled"):
         model.compile(**Reader(custom_objects or {}).read(config["compiled"]))
-        model.optimizer.build(model.trainable_variables)
+        # The variables that the optimizer had taken a step for, by position; older files do not say.
+        known = dict(enumerate(model.variables))
+        stepped = [known.get(n) for n in config["stepped"]] if "stepped" in config else model.trainable_variables
+        if None in stepped:
+            raise ConversionError(f"load_model: {filepath} is damaged: its optimizer has state of unknown variables.")
+        model.optimizer.build(stepped)
         unpack(model.optimizer.variables, io.BytesIO(parts["optimizer.npz"]), filepath)
     return model
 

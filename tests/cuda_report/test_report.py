@@ -57,12 +57,16 @@ def comparable(lines: list[str], *, versions: bool) -> list[str]:
     return [" | ".join(line if len(line) < 8 or versions else [*line[:3], line[7]]) for line in cells]
 
 
-def to_compile(page: str) -> list[str]:
-    """The kernels to compile: the first of each family, and all where other compilers made the page."""
+def to_compile(page: str, *, same: bool) -> list[str]:
+    """The kernels to compile: all where the sources are others than the page's, else the first of each family.
+
+    Where the compilers are the page's too, a quarter of these: the rest would come out as it did for the page.
+    """
     kernels = report.kernels()
     if f"`{report.fingerprint()}`" not in page:
         return list(kernels)
-    return list({table.family(kernel): name for name, kernel in reversed(kernels.items())}.values())
+    firsts = list({table.family(kernel): name for name, kernel in reversed(kernels.items())}.values())
+    return firsts[::4] if same else firsts
 
 
 @needs_compiler
@@ -75,7 +79,7 @@ def test_kernels_compile_without_spills_as_their_page_says(tmp_path: Path, figur
     assert not same or f"`{report.fingerprint()}`" in page, (
         "the sources have changed; renew the page: `make docs-renew`"
     )
-    done = run("tests.cuda_report", "--json", str(tmp_path / "made.json"), "--kernels", *to_compile(page))
+    done = run("tests.cuda_report", "--json", str(tmp_path / "made.json"), "--kernels", *to_compile(page, same=same))
     assert done.returncode == 0, done.stdout + done.stderr
     figure("CUDA kernels", next(line for line in done.stdout.splitlines() if "compiled for" in line))
     new = table.lines_of_page(made_from(tmp_path / "made.json"))

@@ -19,7 +19,7 @@ OTHERS = {
     "recording/parameters.py": {"plain"},
     "draw/running.py": {"jsonable", "_names"},
     "recording/numbers.py": {"_elements"},
-    "recording/text.py": {"_shown"},
+    "recording/text.py": {"written"},
     "recording/wire.py": {"data_to_json"},
     "layers/summaries.py": {"_text"},
     "training/saving.py": {"_written", "read"},

@@ -48,6 +48,31 @@ def test_the_inverse_times_the_matrix_is_the_identity(dtype: str, stack: tuple[i
 
 
 @pytest.mark.parametrize(("dtype", "stack", "n"), CASES)
+def test_lu_factors_serve_what_needs_them(dtype: str, stack: tuple[int, ...], n: int) -> None:
+    x = draw(dtype, *stack, n, n) / n + np.eye(n, dtype=dtype)[::-1]
+    lu = factors.lu(x)
+    stacked = draw(dtype, 2, *stack, n, 3)
+    for transposed in (False, True):
+        for b in (stacked, stacked[0], stacked[0, ..., :1]):
+            expected = np.linalg.solve(np.swapaxes(x, -1, -2) if transposed else x, b)
+            close(factors.solve(x, b, *lu, transposed=transposed), expected, n)
+            close(factors.solve(x, b, transposed=transposed), expected, n)
+    close(factors.inverse(x, *lu), np.linalg.inv(x), n)
+    close(factors.determinant(x, *lu), np.linalg.det(x), n)
+    for found, expected in zip(factors.slogdet(x, *lu), np.linalg.slogdet(x), strict=True):
+        close(found, expected.astype(found.dtype), n)
+
+
+@pytest.mark.parametrize(("dtype", "full"), [(dtype, full) for dtype in DTYPES for full in (False, True)])
+def test_orthonormal_columns_and_a_triangle_make_up_the_matrix(dtype: str, full: bool) -> None:
+    for shape in ((5, 5), (33, 4), (4, 33), (1, 1), (3, 5, 4)):
+        x = draw(dtype, *shape)
+        q, r = factors.qr(x, full)
+        for found, expected in zip((q, r), np.linalg.qr(x, "complete" if full else "reduced"), strict=True):
+            close(found, expected, 40)
+
+
+@pytest.mark.parametrize(("dtype", "stack", "n"), CASES)
 def test_eigenvalues_and_vectors_make_up_the_lower_triangle(dtype: str, stack: tuple[int, ...], n: int) -> None:
     x = draw(dtype, *stack, n, n) / n
     x = x + turned(x)
@@ -92,5 +117,14 @@ def test_what_has_no_factors_is_an_error_and_nothing_hangs(n: int) -> None:
         factors.cholesky(-np.eye(n))
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         factors.inverse(np.zeros((n, n)))
+    zero, lu = np.zeros((n, n)), factors.lu(np.zeros((n, n)))
+    for function in (factors.inverse, lambda x, *lu: factors.solve(x, x, *lu)):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+            function(zero, *lu)
+    huge = np.diag([1e200, 1e200, 1e-200, 1e-200])
+    with np.errstate(all="ignore"):
+        assert factors.determinant(zero, *lu) == 0
+        assert [float(part) for part in factors.slogdet(zero, *lu)] == [0, -np.inf]
+        assert factors.determinant(huge, *factors.lu(huge)) == pytest.approx(1)
     with pytest.raises(np.linalg.LinAlgError):
         factors.svd(np.full((n, n), np.nan), False)

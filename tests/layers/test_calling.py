@@ -226,7 +226,7 @@ def test_a_layer_that_is_built_by_hand_keeps_its_weights() -> None:
         weights = list(layer.variables)
         assert layer.built
         layer(lab.ones([4 if n is None else n for n in shape]))
-        assert layer.variables == tuple(weights)
+        assert layer.variables == weights, "lists, as in Keras"
 
 
 def test_a_sequence_is_a_model_and_is_built_for_open_lengths() -> None:

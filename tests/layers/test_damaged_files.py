@@ -1,6 +1,6 @@
 """Damaged or malicious weight files: only documented errors, and nothing is changed.
 
-FUZZ_COUNT in the environment says how many mutations are tried; 300 without it.
+FUZZ_COUNT in the environment says how many mutations are tried; 100 without it.
 """
 
 import io

@@ -61,6 +61,8 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "divide_no_nan": lambda x, y: x / y,
     "multiply_no_nan": np.multiply,
     "gate": np.multiply,
+    "tanh_grad": lambda g, y: g - g * y**2,
+    "sigmoid_grad": lambda g, y: g * y - g * y**2,
     "nextafter": np.nextafter,
     "not_zero": lambda x: np.where(x == 0, 0.0, 1.0),
     "reciprocal_no_nan": lambda x: x**-1.0,

@@ -128,7 +128,7 @@ ROWS: dict[str, list[Row]] = {
     "diag_range_part": [((z(0, 3, 4),), {"low": -1, "high": 2, "align": "RIGHT_LEFT"}, (0, 4, 3))],
     "diag_range": [((z(0, 3, 3),), {"low": -1, "high": 1, "rows": 3, "columns": 4, "align": "RIGHT_LEFT"}, (0, 3, 4))],
     "eigh eig": [((z(0, 2, 2),), {}, ((0, 2), (0, 2, 2)))],
-    "lu": [((z(0, 2, 2),), {}, ((0, 2, 2), (0, 2)))],
+    "lu lu_factors": [((z(0, 2, 2),), {}, ((0, 2, 2), (0, 2)))],
     "permute unpermute": [((z(0, 2), i(0)), {}, (0, 2))],
     "sylvester": [((z(0, 2, 2), z(0, 2, 2)), {}, (0, 2, 2))],
     "convolve": [

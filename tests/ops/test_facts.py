@@ -25,7 +25,7 @@ NO_GRADIENT = {
     "one_hot", "population_count", "reduce_join", "regex_full_match", "regex_replace", "right_shift", "rint",
     "round", "running_top", "searchsorted", "shape", "stop_gradient", "string_join", "string_length", "string_lower",
     "string_strip", "string_upper", "substr", "to_number", "top_positions", "truncatediv", "unique",
-    "unique_counts", "unique_numbers", "where_true", "not_zero",
+    "unique_counts", "unique_numbers", "where_true", "not_zero", "lu_factors",
 }  # fmt: skip
 # Shipped without the rule that it could have, so that the error for it can be met and mended.
 NO_RULE_YET = {"adjust_contrast"}

@@ -1,10 +1,13 @@
 """Linear algebra: public functions against NumPy and SciPy, compositions against differences, and refusals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.linalg
 
 import autodiff_lab as lab
+from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.testing import check_gradient
 from tests.ops.samples.linalg import apart, positive
 from tests.refusals import refused
@@ -112,6 +115,48 @@ def test_derivatives_of_compositions_agree_with_differences(name: str, order: in
     function, inputs = COMPOSITIONS[name]
     check = check_gradient(function, *inputs, order=order)
     assert check, str(check)
+
+
+SHARING = {
+    "solve": (L.solve, (A, B)),
+    "solve adjoint": (lambda a, b: L.solve(a, b, adjoint=True), (A, B)),
+    "solve a stack": (L.solve, (A, rng.normal(size=(2, 3, 2)))),
+    "solve stacks": (L.solve, (S + rng.normal(size=(2, 1, 3, 3)) / 9, rng.normal(size=(2, 3, 1)))),
+    "inv": (L.inv, (S + rng.normal(size=(2, 3, 3)) / 9,)),
+    "det": (L.det, (A,)),
+    "slogdet": (lambda a, b: L.slogdet(a)[1] + lab.reduce_sum(L.solve(a, b) * b), (A, B)),
+}
+
+
+@pytest.mark.parametrize("name", SHARING)
+@pytest.mark.parametrize("order", [1, 2])
+def test_derivatives_by_kept_factors_agree_with_differences(name: str, order: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(factors, "KEPT", 0)
+    function, inputs = SHARING[name]
+    check = check_gradient(function, *inputs, order=order)
+    assert check, str(check)
+
+
+def test_a_compiled_function_factors_a_matrix_once() -> None:
+    """For a system and a determinant, and for their first and second derivatives."""
+
+    def second(a: Any, b: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(a)
+            with lab.GradientTape() as tape:
+                tape.watch(a)
+                value = L.slogdet(a)[1] + lab.reduce_sum(L.solve(a, b) * b)
+            slope = tape.gradient(value, a)
+            along = lab.reduce_sum(slope * slope)
+        return value, slope, outer.gradient(along, a)
+
+    n = factors.KEPT + 1
+    compiled, given = lab.function(second), (rng.normal(size=(n, n)) / 6 + np.eye(n), rng.normal(size=(n, 1)))
+    tensors = [lab.constant(x) for x in given]
+    compiled(*tensors)
+    assert str(compiled.program).count("lu_factors(") == 1
+    for found, expected in zip(compiled(*tensors), second(*tensors), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), 1e-9, 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ HELD_ELSEWHERE = {
     "reduce_join", "regex_full_match", "regex_replace", "sparse_matmul",
     "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr", "to_number",
     *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "diag_range", "diag_range_part", "einsum", "expm",
-    "inverse_gaps", "logm", "permute", "sqrtm", "sylvester", "tridiagonal_solve", "unpermute",
+    "inverse_gaps", "logm", "lu_factors", "permute", "sqrtm", "sylvester", "tridiagonal_solve", "unpermute",
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ raise as in CuPy and are stored in `REFUSED`, as our code may catch the error.
 import inspect
 import re
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -41,13 +42,13 @@ def _refused(kind: type[Exception], why: str) -> Exception:
 
 def _raw(value: Any) -> Any:
     """What CuPy gives: arrays of the GPU, also where NumPy gives a scalar."""
+    if not isinstance(value, (np.ndarray, np.generic, tuple)):
+        return value
     if isinstance(value, np.generic):
         return np.ndarray.view(np.asarray(value), Raw)
     if isinstance(value, np.ndarray):
         return np.ndarray.view(value, Raw)
-    if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return tuple(_raw(v) for v in value)
-    return tuple(_raw(v) for v in value) if isinstance(value, tuple) else value
+    return tuple(_raw(v) for v in value)
 
 
 def _plain(value: Any, name: str, may_be_host: bool = False) -> Any:
@@ -61,6 +62,7 @@ def _plain(value: Any, name: str, may_be_host: bool = False) -> Any:
     return value
 
 
+@cache
 def _signature_of_method(method: Any) -> inspect.Signature | None:
     """Cython puts the signature into the first line of the docstring."""
     line = (method.__doc__ or "").partition("\n")[0]
@@ -76,15 +78,37 @@ def _signature_of_method(method: Any) -> inspect.Signature | None:
     )
 
 
+_signature = cache(inspect.signature)
+
+
+@cache
+def _refuses(signature: inspect.Signature, count: int, names: tuple[str, ...]) -> str:
+    """What a signature says against so many arguments and these names; nothing if it takes them."""
+    try:
+        signature.bind(*range(count), **dict.fromkeys(names))
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
+@cache
+def _of_types(types: tuple[str, ...], have: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Whether a ufunc of these types takes operands, None for a Python number, and the dtype that it must give."""
+    for pair in types:
+        takes, gives = pair.split("->")
+        fits = all(h is None or np.can_cast(h, t) for h, t in zip(have, takes, strict=True) if t not in "EV")
+        if fits and "E" not in takes:
+            return True, None if None in have else np.dtype(gives[0])
+    return False, None
+
+
 def _checked(name: str, ours: Callable[..., Any], signature: inspect.Signature | None) -> Callable[..., Any]:
     """A function that takes what CuPy's takes and gives arrays of the GPU."""
 
     def call(*args: Any, **how: Any) -> Any:
-        if signature is not None:
-            try:
-                signature.bind(*args, **how)
-            except TypeError as error:
-                raise _refused(TypeError, f"{name}: {error}") from None
+        against = "" if signature is None else _refuses(signature, len(args), tuple(how))
+        if against:
+            raise _refused(TypeError, f"{name}: {against}")
         host = name.rpartition(".")[2] in MAKES or (name.startswith("ndarray.") and name.endswith("fill"))
         plain = [_plain(a, name, host) for a in args]
         return _raw(ours(*plain, **{k: _plain(v, name, host) for k, v in how.items()}))
@@ -109,18 +133,12 @@ class Ufunc:
         return out
 
     def _check_types(self, args: tuple[Any, ...], made: Any) -> None:
-        have = [None if isinstance(a, (bool, int, float, complex)) else a.dtype for a in args]
-        for types in self.theirs.types:
-            takes, gives = types.split("->")
-            if all(h is None or np.can_cast(h, t) for h, t in zip(have, takes, strict=True) if t not in "EV"):
-                if "E" in takes:
-                    continue
-                expected = np.dtype(gives[0])
-                weak = any(h is None for h in have)
-                if not weak and expected != np.asarray(made).dtype:
-                    raise _refused(TypeError, f"{self.__name__} of {have} gives {expected} in CuPy")
-                return
-        raise _refused(TypeError, f"{self.__name__}: no types of {self.theirs.types} for {have}")
+        have = tuple(None if isinstance(a, (bool, int, float, complex)) else a.dtype for a in args)
+        takes, expected = _of_types(tuple(self.theirs.types), have)
+        if not takes:
+            raise _refused(TypeError, f"{self.__name__}: no types of {self.theirs.types} for {have}")
+        if expected is not None and expected != np.asarray(made).dtype:
+            raise _refused(TypeError, f"{self.__name__} of {have} gives {expected} in CuPy")
 
     def at(self, total: Any, index: Any, values: Any) -> None:
         """Check the dtype; NumPy adds."""
@@ -150,4 +168,4 @@ class Module:
             return ours
         if name == "matmul":  # a generalised ufunc, which says nothing of its types
             return _checked(name, ours, inspect.signature(lambda a, b, out=None: None))
-        return _checked(f"{self._name}.{name}", ours, inspect.signature(theirs))
+        return _checked(f"{self._name}.{name}", ours, _signature(theirs))

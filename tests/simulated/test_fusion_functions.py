@@ -64,6 +64,15 @@ def test_quotients_of_float32() -> None:
     assert all(np.allclose(f, p, rtol=0.5, atol=3e-45, equal_nan=True) for f, p in rest)
 
 
+def test_the_gamma_functions() -> None:
+    x = np.concatenate([np.linspace(-7.9, 30.0, 150), [0.0, -0.0, 1.0, 1e-9, 1e6, np.inf, np.nan, -3.0]])
+    for name, wanted in (("lgamma", special.gammaln), ("digamma", special.digamma)):
+        function = namespace("float64")[name]
+        with np.errstate(all="ignore"):
+            found = [float(function(one)) for one in x]
+        np.testing.assert_allclose(found, wanted(x), rtol=1e-12, atol=1e-13)
+
+
 def test_the_normal_distribution_far_out() -> None:
     """The tail keeps its digits as far as the argument does."""
     function = namespace("float64")["normal_cdf"]

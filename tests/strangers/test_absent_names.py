@@ -11,6 +11,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import absent
+from autodiff_lab.engine import attributes
 
 ANSWERED = [(module, name) for module, names in absent.TABLES.items() for name in names]
 NAMES_IN_ANSWERS = re.compile(r"\b(?:lab|keras)(?:\.[a-zA-Z_]\w*)+")
@@ -25,9 +26,12 @@ def test_a_name_that_is_absent_says_what_to_use(module: str, name: str) -> None:
     assert str(raised.value).endswith(".")
     assert not hasattr(namespace, name)
     assert name not in namespace.__all__
+    for line in (f"from {module} import {name}", f"import {module}.{name}.deeper"):
+        with pytest.raises(ImportError, match=re.escape(f"'{module}' has no '{name}'. Try ")):
+            exec(line)
 
 
-@pytest.mark.parametrize("table", [*absent.TABLES.values(), absent.MODULES, absent.STEPPERS])
+@pytest.mark.parametrize("table", [*absent.TABLES.values(), absent.MODULES, absent.STEPPERS, attributes._HABITS])
 def test_what_an_answer_names_exists(table: dict[str, str]) -> None:
     for answer in table.values():
         for dotted in NAMES_IN_ANSWERS.findall(answer):
@@ -41,6 +45,7 @@ def test_what_an_answer_names_exists(table: dict[str, str]) -> None:
     [
         (lab.Module, absent.MODULES), (lambda: lab.layers.Dense(1), absent.MODULES),
         (lambda: lab.Sequential([lab.layers.Dense(1)]), absent.MODULES), (lab.optimizers.Adam, absent.STEPPERS),
+        (lambda: lab.constant(1.0), attributes._HABITS),
     ],
 )  # fmt: skip
 def test_methods_of_other_frameworks_are_answered(made: Any, table: dict[str, str]) -> None:
@@ -50,6 +55,9 @@ def test_methods_of_other_frameworks_are_answered(made: Any, table: dict[str, st
             getattr(value, name)
         assert not hasattr(value, name)
         assert name not in dir(value)
+        if isinstance(value, lab.Tensor):
+            with pytest.raises(AttributeError, match=re.escape(f"has no attribute '{name}'. Try {cure}.")):
+                setattr(value, name, True)
 
 
 def test_a_class_of_the_user_may_have_the_names() -> None:
@@ -73,6 +81,12 @@ def test_a_misspelt_name_is_guessed_by_python(line: str, tmp_path: Path) -> None
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert "Did you mean: '" in done.stderr
     assert "Try" not in done.stderr
+
+
+@pytest.mark.parametrize("line", ["from autodiff_lab.nn import relv", "import autodiff_lab.nothing_such"])
+def test_an_unknown_import_has_the_error_of_python(line: str) -> None:
+    with pytest.raises(ImportError, match=r"cannot import name 'relv'|No module named 'autodiff_lab\.nothing_such'"):
+        exec(line)
 
 
 def test_arguments_under_their_former_names_are_refused_with_the_present_one() -> None:

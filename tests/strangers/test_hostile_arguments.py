@@ -22,7 +22,7 @@ from autodiff_lab.errors import LabError
 from tests.amputation import AWAY, EXTRAS, is_about_what_is_hidden
 from tests.tree import PACKAGE
 
-COUNT = int(os.environ.get("FUZZ_COUNT", "3000"))
+COUNT = int(os.environ.get("FUZZ_COUNT", "1500"))
 NAMESPACES = ["", "math", "nn", "linalg", "random", "bitwise", "signal", "image", "strings", "ragged", "sparse", "nest",
               "autodiff", "debugging"]  # fmt: skip
 LEFT_OUT = {

@@ -90,6 +90,21 @@ def test_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert load(tmp_path / "half.keras", compile=False).optimizer is None
 
 
+@pytest.mark.parametrize("frozen", ["before", "between", "thawed"])
+def test_the_state_of_an_optimizer_belongs_to_its_variables(frozen: str, tmp_path: Path) -> None:
+    model = dense()
+    model.layers[0].trainable = frozen == "between"
+    model.compile("adam", "sparse_categorical_crossentropy")
+    if frozen != "before":  # no step has been taken yet
+        model.fit(X, Y, verbose=0)
+    model.layers[0].trainable = frozen == "thawed"
+    model.save(tmp_path / "model.keras")
+    again = load(tmp_path / "model.keras")
+    for mine, yours in zip(model.optimizer.variables, again.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(mine.numpy(), yours.numpy())
+    assert again.fit(X, Y, shuffle=False, verbose=0).history == model.fit(X, Y, shuffle=False, verbose=0).history
+
+
 def test_frozen_layers_stay_frozen(tmp_path: Path) -> None:
     model = dense()
     model.layers[0].trainable = False

@@ -6,8 +6,8 @@ Functions passed to `map` and similar methods are not recorded by enclosing tape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from autodiff_lab.extras.data.batching import as_element, batched, call, padded_
 from autodiff_lab.extras.data.steps import Steps
 from autodiff_lab.extras.state import kept, structure_of
 from autodiff_lab.extras.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 AUTOTUNE = -1
 """For TensorFlow code that passes it; it has no effect, since elements are created one at a time."""
@@ -43,7 +46,7 @@ class Dataset(Steps):
     Tensor([40], shape=(1,), dtype=int64)
     """
 
-    def __init__(self, make: Callable[[], Iterator[Any]], cardinality: int = UNKNOWN_CARDINALITY) -> None:
+    def __init__(self, make: Callable[[], Iterator[object]], cardinality: int = UNKNOWN_CARDINALITY) -> None:
         self._make = make
         self._cardinality = cardinality
 
@@ -63,7 +66,7 @@ class Dataset(Steps):
     # --- sources ---------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(cls, tensors: object, name: str | None = None) -> Dataset:
         """Create a dataset with one element for each row of a tensor, or of a structure of tensors.
 
         Raises
@@ -90,7 +93,7 @@ class Dataset(Steps):
         return cls(lambda: (rebuild([column[i] for column in columns]) for i in _builtin_range(count)), count)
 
     @classmethod
-    def from_tensors(cls, tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(cls, tensors: object, name: str | None = None) -> Dataset:
         """Create a dataset with a single element, the tensors themselves."""
         leaves, rebuild = structure_of(tensors)
         element = rebuild([wrap(kept(leaf, "dataset")) for leaf in leaves])
@@ -99,11 +102,11 @@ class Dataset(Steps):
     @classmethod
     def from_generator(
         cls,
-        generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: tuple[Any, ...] = (),
-        output_signature: Any = None,
+        generator: Callable[..., Iterable[object]],
+        output_types: object = None,
+        output_shapes: object = None,
+        args: tuple[object, ...] = (),
+        output_signature: object = None,
         name: str | None = None,
     ) -> Dataset:
         """Create a dataset from a generator function, which is called again for each iteration.
@@ -119,13 +122,13 @@ class Dataset(Steps):
         return cls(lambda: (as_element(item, wanted) for item in generator(*args)))
 
     @classmethod
-    def range(cls, *args: int, output_type: Any = "int64", name: str | None = None) -> Dataset:
+    def range(cls, *args: int, output_type: DTypeLike = "int64", name: str | None = None) -> Dataset:
         """Create a dataset of integers, as Python's `range` does; int64 by default."""
         numbers, dtype = _builtin_range(*[int(convert(a)._array) for a in args]), as_dtype(output_type).dtype
         return cls(lambda: (wrap(dtype.type(i)) for i in numbers), len(numbers))
 
     @staticmethod
-    def zip(*datasets: Any, name: str | None = None) -> Dataset:
+    def zip(*datasets: object, name: str | None = None) -> Dataset:
         """Combine several datasets into one of tuples, until the shortest ends.
 
         Examples
@@ -145,7 +148,7 @@ class Dataset(Steps):
 
     def map(
         self,
-        map_func: Callable[..., Any],
+        map_func: Callable[..., object],
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,
@@ -155,7 +158,7 @@ class Dataset(Steps):
         """Apply a function to each element; the parts of a tuple are passed as separate arguments."""
         return Dataset(lambda: (as_element(call(map_func, x)) for x in self._make()), self._cardinality)
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., TensorLike], name: str | None = None) -> Dataset:
         """Keep the elements for which a function returns True."""
         return Dataset(lambda: (x for x in self._make() if bool(call(predicate, x))))
 
@@ -169,7 +172,7 @@ class Dataset(Steps):
             lambda: ((wrap(np.int64(i)), x) for i, x in _builtin_enumerate(self._make(), start)), self._cardinality
         )
 
-    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Any:
+    def reduce(self, initial_state: object, reduce_func: Callable[..., object], name: str | None = None) -> Any:
         """Reduce the dataset to one state, updated with one element after another.
 
         Examples
@@ -273,8 +276,8 @@ class Dataset(Steps):
     def padded_batch(
         self,
         batch_size: int,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
+        padded_shapes: object = None,
+        padding_values: object = None,
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:

@@ -99,7 +99,7 @@ def _depth(value: Any) -> int:
     return 1 + max((_depth(item) for item in value), default=0) if _is_list(value) else 0
 
 
-def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def map_flat_values(op: Callable[..., object], *args: object, **kwargs: object) -> Any:
     """Apply a function to the flat values of ragged tensors, keeping the rows.
 
     Ragged arguments, including those in lists, must have equal rows; all others are passed on unchanged.
@@ -198,7 +198,7 @@ def range(
     return named(RaggedTensor(wrap(np.concatenate([np.empty(0, kind), *rows])), partition), name)
 
 
-def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
+def stack(values: Sequence[TensorLike | RaggedTensor], axis: int = 0, name: str | None = None) -> RaggedTensor:
     """Stack tensors of different lengths as the rows of a ragged tensor, or along a later axis.
 
     Shapes: n tensors (m_i, *inner) -> (n, None, *inner).

@@ -3,7 +3,7 @@
 NumPy computes `silu` in eight passes over memory, each of which makes an array.  The loop is generated from statements
 in the language of `Op.expression`, with the functions of `kernels.maths`, and reads and writes each element once.  It
 takes plain arrays of one shape and dtype, and single numbers among them.  Everything else, and everything until the
-loop is compiled, is the reference's: broadcasting, gaps between elements, integers, half floats, arrays of a GPU.
+loop is compiled, is the reference's: broadcasting, integers, half floats, arrays of a GPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,14 +33,13 @@ SHARED = 32_768
 """Elements for which another thread pays."""
 FUNCTIONS = frozenset({
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
-    "power",
+    "power", "lgamma", "digamma",
 })  # fmt: skip
 """Functions of `kernels.maths` with different code for float32 and float64."""
 OPERATIONS = ("add_up", "ceil", "choose", "floor", "larger", "nearest", "smaller")
 _CALLED = re.compile(r"\b([a-z]\w*)\(")
 _NAMES = {"f": "float32", "d": "float64"}
 ndarray, empty = np.ndarray, np.empty
-_flat = methodcaller("reshape", -1)
 LOOPS: dict[str, Elementwise] = {}
 """Every kernel of this kind, by name."""
 
@@ -93,8 +91,15 @@ class Elementwise:
         dtype, size = first.dtype, first.size
         if mode == "auto" and size < self.least.get(dtype, COUNTED):
             return None
+        return self.looped(arrays, dtype, size, mode)
+
+    def looped(self, arrays: tuple[Any, ...], dtype: np.dtype[Any], size: int, mode: str) -> Any:
+        """Do what `fast` does, for arrays that are not too small; `dtype` and `size` are those of the first."""
         kinds = dtype.char
-        if len(arrays) > 1 or not first.flags.carray:
+        if len(arrays) != 1 or not arrays[0].flags.carray:
+            if arrays[0].flags.fnc and _in_columns(arrays):
+                found = self.looped(tuple([x.T for x in arrays]), dtype, size, mode)
+                return None if found is None else found.T
             kinds, arrays = _arranged(arrays)
             if not kinds:
                 return None
@@ -145,7 +150,7 @@ class Elementwise:
         run, text = made
         least = 0
         if IN_USE["mode"] != "numba":
-            label = f"call of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
+            label = f"run of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
             least_size = import_module("autodiff_lab.kernels.base.measuring").least_size
             with np.errstate(all="ignore"):
                 least = least_size(label, self.reference, partial(_called, run), lambda n: _samples(kinds, n))
@@ -179,6 +184,15 @@ def _alike(arrays: tuple[Any, ...], dtype: Any, shape: tuple[int, ...]) -> bool:
     return True
 
 
+def _in_columns(arrays: tuple[Any, ...]) -> bool:
+    """Return whether all the inputs are arrays that lie column by column, as a transposed matrix does."""
+    return all(x.__class__ is ndarray and x.flags.fnc and x.shape == arrays[0].shape for x in arrays)
+
+
+_ALIKE = {(char, n): char + "a" * n if n > 1 else char for char in _NAMES for n in range(1, 6)}
+"""By dtype and number of arrays, what `_arranged` says of arrays that are alike."""
+
+
 def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Return dtype and kinds of inputs as one text, `a` for an array and `s` for a single number, and the inputs.
 
@@ -188,7 +202,7 @@ def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     first = arrays[0]
     dtype, shape = first.dtype, first.shape
     if _alike(arrays, dtype, shape):
-        return dtype.char + "a" * len(arrays) if len(arrays) > 1 else dtype.char, arrays
+        return _ALIKE.get((dtype.char, len(arrays)), ""), arrays
     kinds, given = [dtype.char], list(arrays)
     for i, x in enumerate(arrays):
         if x.__class__ is ndarray:
@@ -199,8 +213,8 @@ def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
             elif x.shape == shape and not any(x.strides):
                 given[i] = x[(0,) * x.ndim]
                 kinds.append("s")
-            elif x.shape == shape and x.flags.c_contiguous:
-                given[i] = x.copy()  # read-only or not aligned
+            elif x.shape == shape:
+                given[i] = np.array(x, order="C")  # with gaps, read-only or not aligned
                 kinds.append("a")
             else:
                 return "", arrays
@@ -258,27 +272,28 @@ def module_of(chain: Chain, kinds: str) -> str:
 def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, ...]], Any]:
     """Return the function that allocates the result and calls a loop on flat views."""
     each = kinds[1:] or "a"
-    lead, whole = each.index("a"), "s" not in each
+    lead, two = each.index("a"), each == "aa"
 
     def one(arrays: tuple[Any, ...]) -> Any:
         (x,) = arrays
         out = empty(x.shape, dtype)
         size = out.size
         if size < 2 * SHARED:
-            loop(0, size, x.reshape(-1), out.reshape(-1))
+            loop(0, size, x.ravel(), out.ravel())
         else:
-            flat, made = x.reshape(-1), out.reshape(-1)
+            flat, made = x.ravel(), out.ravel()
             spread(lambda low, high: loop(low, high, flat, made), size, SHARED)
         return out
 
     def many(arrays: tuple[Any, ...]) -> Any:
         out = empty(arrays[lead].shape, dtype)
-        if whole:
-            flat = [*map(_flat, arrays), out.reshape(-1)]
-        else:
-            flat = [x.reshape(-1) if kind == "a" else x for x, kind in zip(arrays, each, strict=True)]
-            flat.append(out.reshape(-1))
         size = out.size
+        if two and size < 2 * SHARED:  # most calls, by the shortest way
+            x, y = arrays
+            loop(0, size, x.ravel(), y.ravel(), out.ravel())
+            return out
+        flat = [x.ravel() if kind == "a" else x for x, kind in zip(arrays, each, strict=True)]
+        flat.append(out.ravel())
         if size < 2 * SHARED:
             loop(0, size, *flat)
         else:
@@ -310,10 +325,14 @@ def in_one_pass(
     arity : int
         How many inputs it has.
     """
-    fast = Elementwise(name, reference, chain).fast
+    kernel = Elementwise(name, reference, chain)
+    fast, loops = kernel.fast, kernel.loops
 
     def of_one(x: Any) -> Any:
         if x.__class__ is ndarray and x.size >= FEW:
+            ready = loops.get(x.dtype.char)  # as `fast` does, without the calls
+            if ready is not None and x.size >= ready[1] and IN_USE["mode"] == "auto" and x.flags.carray:
+                return ready[0]((x,))
             found = fast((x,))
             if found is not None:
                 return found

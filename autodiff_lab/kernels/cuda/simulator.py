@@ -82,7 +82,7 @@ class _Thread:
 
     def __init__(self, place: Three, number: int, block: _Block, body: Any) -> None:
         self.place, self.number, self.block, self.body = place, number, block, body
-        self.barriers = 0
+        self.barriers = self.exchanges = 0
 
     def wait(self) -> None:
         """Let the others of the block come to the barrier."""
@@ -90,12 +90,21 @@ class _Thread:
         self.body.parent.switch()
 
     def exchange(self, value: Any) -> dict[int, Any]:
-        """Return the values that all threads of the block bring here."""
-        self.block.box[self.number] = value
+        """Return the values that all threads of the block bring here, by number; read them before the next exchange.
+
+        Two boxes take turns, so that a single barrier will do: nobody fills a box again before all have come to the
+        exchange between, and so have read what they wanted of it.
+        """
+        box = self.block.boxes[self.exchanges % 2]
+        self.exchanges += 1
+        box[self.number] = value
         self.wait()
-        seen = dict(self.block.box)
-        self.wait()
-        return seen
+        return box
+
+    def read_lane(self, value: Any, lane: int) -> Any:
+        """Return what a lane of the thread's warp brings, and the thread's own value if there is no such lane."""
+        seen = self.exchange(value)
+        return seen.get(self.number - self.number % WARP + lane, value) if 0 <= lane < WARP else value
 
 
 class _Block:
@@ -103,7 +112,7 @@ class _Block:
 
     def __init__(self, at: Three, size: Three, grid: Three) -> None:
         self.at, self.size, self.grid = at, size, grid
-        self.box: dict[int, Any] = {}
+        self.boxes: tuple[dict[int, Any], dict[int, Any]] = {}, {}
         self.shared: dict[Any, Any] = {}
 
 
@@ -194,23 +203,20 @@ class SimulatedCuda:
         """Return whether one does."""
         return int(any(_now().exchange(value).values()))
 
-    def _shuffled(self, value: Any, source: Callable[[int], int]) -> Any:
-        thread = _now()
-        seen, lane = thread.exchange(value), thread.number % WARP
-        other = thread.number - lane + source(lane)
-        return seen.get(other, value) if 0 <= source(lane) < WARP else value
-
     def shfl_sync(self, mask: int, value: Any, lane: int) -> Any:
         """Return the value of a lane."""
-        return self._shuffled(value, lambda own: lane % WARP)
+        thread = _now()
+        return thread.read_lane(value, lane % WARP)
 
     def shfl_up_sync(self, mask: int, value: Any, by: int) -> Any:
         """Return the value of the lane so much before."""
-        return self._shuffled(value, lambda own: own - by)
+        thread = _now()
+        return thread.read_lane(value, thread.number % WARP - by)
 
     def shfl_xor_sync(self, mask: int, value: Any, by: int) -> Any:
         """Return the value of the lane whose number differs in these bits."""
-        return self._shuffled(value, lambda own: own ^ by)
+        thread = _now()
+        return thread.read_lane(value, thread.number % WARP ^ by)
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """A·b + c; rounded twice here and once on a GPU."""
@@ -253,11 +259,10 @@ def _run_block(make: Any, function: Any, block: _Block, arguments: list[Any]) ->
     threads = [_Thread(place, number, block, make(function)) for number, place in enumerate(_points(block.size))]
     for thread in threads:
         thread.body.gr_context = copy_context()  # what NumPy does at a division by zero depends on it
-        _go_on(thread, *arguments)
+    _go_on(threads, *arguments)
     while not all(thread.body.dead for thread in threads):
         _check_barrier(function, threads)
-        for thread in threads:
-            _go_on(thread)
+        _go_on(threads)
 
 
 def _greenlet() -> Any:
@@ -267,14 +272,15 @@ def _greenlet() -> Any:
         raise MissingPackage.of("The simulated GPU", "greenlet", "lab") from None
 
 
-def _go_on(thread: _Thread, *arguments: Any) -> None:
-    """Run a thread to its next barrier; an error says which thread it was."""
-    _current[0] = thread
-    try:
-        thread.body.switch(*arguments)
-    except Exception as error:
-        error.add_note(f"in thread {_shown(thread.place)} of block {_shown(thread.block.at)}")
-        raise
+def _go_on(threads: list[_Thread], *arguments: Any) -> None:
+    """Run threads to their next barrier, one after the other; an error says which thread it was."""
+    for thread in threads:
+        _current[0] = thread
+        try:
+            thread.body.switch(*arguments)
+        except Exception as error:
+            error.add_note(f"in thread {_shown(thread.place)} of block {_shown(thread.block.at)}")
+            raise
 
 
 def _shown(place: Three) -> str:

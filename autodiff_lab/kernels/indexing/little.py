@@ -7,7 +7,10 @@ Generated modules import it.  Arrays are flat and contiguous.  An axis of `lengt
 
 from __future__ import annotations
 
+from numpy import finfo
+
 from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.maths.single import greatest, least
 
 
 @register_jitable
@@ -16,6 +19,12 @@ def gather(out, x, positions, outer, length, inner, count) -> int:
     for k in range(count):
         if positions[k] < 0 or positions[k] >= length:
             return 1
+    if inner == 1:
+        for s in range(outer):
+            source, target = x[s * length : (s + 1) * length], out[s * count : (s + 1) * count]
+            for k in range(count):
+                target[k] = source[positions[k]]
+        return 0
     for s in range(outer):
         for k in range(count):
             begin, at = (s * length + positions[k]) * inner, (s * count + k) * inner
@@ -33,12 +42,58 @@ def scatter(out, g, positions, outer, length, inner, count) -> int:
             return 1
     for j in range(outer * length * inner):
         out[j] = 0
+    if inner == 1:
+        for s in range(outer):
+            source, target = g[s * count : (s + 1) * count], out[s * length : (s + 1) * length]
+            for k in range(count):
+                target[positions[k]] += source[k]
+        return 0
     for s in range(outer):
         for k in range(count):
             at, begin = (s * length + positions[k]) * inner, (s * count + k) * inner
             source, target = g[begin : begin + inner], out[at : at + inner]
             for j in range(inner):
                 target[j] += source[j]
+    return 0
+
+
+@register_jitable
+def extremes(out, room, x, positions, length, inner, count, largest, empty) -> int:
+    """Write the largest of the rows at each position, or the least; 0 or the limit of the dtype where there is none."""
+    nothing = finfo(x.dtype).max if empty > 0 else finfo(x.dtype).min if empty < 0 else x.dtype.type(0)
+    for k in range(length):
+        room[k] = 0
+    for j in range(length * inner):
+        out[j] = nothing
+    for k in range(count):
+        put = positions[k]
+        if put < 0 or put >= length:
+            return 1
+        begin, at = k * inner, put * inner
+        for j in range(inner):
+            if room[put] == 0:
+                out[at + j] = x[begin + j]
+            elif largest:
+                out[at + j] = greatest(out[at + j], x[begin + j])
+            else:
+                out[at + j] = least(out[at + j], x[begin + j])
+        room[put] = 1
+    return 0
+
+
+@register_jitable
+def move(out, x, take, put, rows, length, inner, count) -> int:
+    """Add rows of x at `count` positions up at others, of `length` rows that begin with zeros."""
+    for k in range(count):
+        if take[k] < 0 or take[k] >= rows or put[k] < 0 or put[k] >= length:
+            return 1
+    for j in range(length * inner):
+        out[j] = 0
+    for k in range(count):
+        begin, at = take[k] * inner, put[k] * inner
+        source, target = x[begin : begin + inner], out[at : at + inner]
+        for j in range(inner):
+            target[j] += source[j]
     return 0
 
 

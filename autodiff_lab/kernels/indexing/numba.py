@@ -89,7 +89,10 @@ def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
         return NotImplemented
     run, sign = _add_to_rows[total.dtype], total.dtype.type(1 if how == "add" else -1)
     rows, positions = row_major(rows), row_major(positions.astype(np.int64, copy=False))
-    least = max(16, rows.shape[1] * _WORTH_A_THREAD // max(rows.size, 1))
+    if rows.size < _WORTH_A_THREAD:
+        run(rows, positions, total, sign, 0, rows.shape[1])
+        return total
+    least = max(16, rows.shape[1] * _WORTH_A_THREAD // rows.size)
     spread(lambda low, high: run(rows, positions, total, sign, low, high), rows.shape[1], least)
     return total
 

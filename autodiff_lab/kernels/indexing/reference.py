@@ -72,6 +72,8 @@ def as_rows(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int, int]:
     positions, m, c
     """
     depth = indices.shape[-1]
+    if depth == 1 and indices.dtype == np.int64:
+        return indices.reshape(-1), shape[0], math.prod(shape[1:])
     positions = np.zeros(indices.shape[:-1], np.int64)
     for k in range(depth):
         positions = positions * shape[k] + indices[..., k]

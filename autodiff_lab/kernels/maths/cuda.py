@@ -62,7 +62,34 @@ def _functions(number: Any, whole: float) -> dict[str, Any]:
         rounded = (size + most) - most  # the last bit of a number this large is 1: the sum is rounded to a whole one
         return math.copysign(choose(size < most, rounded, size), x)
 
-    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest}
+    half, ten, pi, nan = number(0.5), number(10), number(np.pi), number(np.nan)
+    b1, b2, b3, b4, b5 = (number(1 / k) for k in (12, -120, 252, -240, 132))
+    b6, b7 = number(-691 / 32760), number(1 / 12)
+    if number is np.float32:
+
+        @cuda.jit(device=True)
+        def tan(x: Any) -> Any:
+            return single.tan(x, False)
+
+    else:
+        tan = math.tan
+
+    @cuda.jit(device=True)
+    def digamma(x: Any) -> Any:
+        """Abramowitz & Stegun, 6.3.5, 6.3.7 and 6.3.18."""
+        z, steps = choose(x < zero, one - x, x), zero
+        while z < ten:
+            steps += one / z
+            z += one
+        w = one / (z * z)
+        value = math.log(z) - half / z - w * (b1 + w * (b2 + w * (b3 + w * (b4 + w * (b5 + w * (b6 + w * b7))))))
+        value -= steps
+        if x < zero:
+            r = x - nearest(x)
+            value = nan if r == zero else value - pi / tan(pi * r)
+        return value
+
+    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest, "digamma": digamma}
 
 
 def _normal_cdf(dtype: str) -> Any:
@@ -73,7 +100,9 @@ def _normal_cdf(dtype: str) -> Any:
     return library.normcdff if dtype == "float32" else library.normcdf
 
 
-_LIBRARY = ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "sqrt", "floor", "ceil")
+_LIBRARY = (
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "lgamma", "sqrt", "floor", "ceil",
+)  # fmt: skip
 _WHOLE = {"float32": 2.0**23, "float64": 2.0**52}
 _WORDS, _PLACES = ("add", "multiply", "largest", "smallest"), ("row", "column", "block")
 _spaces: dict[str, dict[str, Any]] = {}

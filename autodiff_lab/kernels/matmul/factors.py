@@ -15,7 +15,13 @@ from autodiff_lab.kernels.arrays import on_gpu
 
 SMALL = 16
 """Rows below which a stack of matrices goes to NumPy."""
-_NAMES = ("potrf", "getrf", "getri", "syevd", "heevd", "gesdd")
+KEPT = 32
+"""Rows above which LU factors are worth keeping: a smaller matrix is factored again in the time of two calls.
+
+A larger one is factored by `lu` with or without a tape, so that results do not depend on what listens.
+"""
+_NAMES = ("potrf", "getrf", "getrs", "getri", "geqrf", "orgqr", "ungqr", "syevd", "heevd", "gesdd")
+_COMPLEX = {"orgqr": "ungqr", "syevd": "heevd"}
 _LAPACK: dict[str, dict[str, Any]] = {}
 """By dtype character, LAPACK's functions by their names."""
 
@@ -25,7 +31,8 @@ def _load(dtype: Any) -> dict[str, Any]:
     if found is None:
         from scipy.linalg.lapack import get_lapack_funcs
 
-        names = [n for n in _NAMES if n != ("syevd" if dtype.kind == "c" else "heevd")]
+        other = _COMPLEX.keys() if dtype.kind == "c" else _COMPLEX.values()
+        names = [n for n in _NAMES if n not in other]
         found = _LAPACK[dtype.char] = dict(zip(names, get_lapack_funcs(names, dtype=dtype), strict=True))
     return found
 
@@ -67,8 +74,95 @@ def cholesky(x: Any) -> Any:
     return _each(one, x)[0]
 
 
-def inverse(x: Any) -> Any:
-    """Return the inverse of matrices (*b, n, n).
+def lu(x: Any) -> tuple[Any, Any]:
+    """Return LU factors for `solve`, `inverse`, `determinant` and `slogdet`, which then do not factor x again.
+
+    Parameters
+    ----------
+    x : ndarray (*b, n, n)
+        Of a dtype that LAPACK knows; may be singular.
+
+    Returns
+    -------
+    packed : ndarray (*b, n, n)
+        LAPACK's factors of the transpose of each matrix, turned round, so that they lie as x does.
+    pivots : ndarray (*b, n), int32
+        The exchanges, in LAPACK's order; the first one is inverted bitwise where the matrix is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.factors import lu, solve
+    >>> a, b = np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([[3.0], [4.0]])
+    >>> solve(a, b, *lu(a)).tolist()
+    [[1.0], [1.0]]
+    """
+    if not x.size:
+        return x + 0, np.zeros_like(x[..., 0], dtype=np.int32)
+    run = _load(x.dtype)["getrf"]
+
+    def one(m: Any) -> tuple[Any, ...]:
+        packed, pivots, fault = run(m.T)
+        if fault > 0:
+            pivots[0] = ~pivots[0]
+        return packed.T, pivots
+
+    return _each(one, x)  # pyright: ignore[reportReturnType]
+
+
+def solve(a: Any, b: Any, packed: Any = None, pivots: Any = None, transposed: bool = False) -> Any:
+    """Return the solution x of a x = b, or of aᵀ x = b.
+
+    Parameters
+    ----------
+    a : ndarray (*s, n, n)
+        Of a dtype that LAPACK knows.
+    b : ndarray (*t, n, k)
+        Of the same dtype; leading axes broadcast.
+    packed, pivots : ndarray, optional
+        What `lu` returns for a.
+    transposed : bool
+        Whether the system is that of the transpose.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a matrix is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.factors import solve
+    >>> solve(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [9.0]])).tolist()
+    [[1.0], [2.0]]
+    """
+    many = a.ndim > 2 or b.ndim > 2
+    if on_gpu(a) or not a.size or not b.size or (packed is None and many and a.shape[-1] <= KEPT):
+        return np.linalg.solve(np.swapaxes(a, -1, -2) if transposed else a, b)
+    if packed is None:
+        packed, pivots = lu(a)
+    run = _load(a.dtype)["getrs"]
+    if pivots.ndim == 1:
+        turned = b if b.ndim == 2 else np.moveaxis(b, -2, 0).reshape(len(a), -1)
+        x = _solved(run, packed, pivots, turned, transposed)
+        return x if b.ndim == 2 else np.moveaxis(x.reshape(len(a), *b.shape[:-2], -1), 0, -2)
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = np.empty((*stack, *b.shape[-2:]), b.dtype)
+    packed, pivots = np.broadcast_to(packed, (*stack, *a.shape[-2:])), np.broadcast_to(pivots, (*stack, a.shape[-1]))
+    b = np.broadcast_to(b, x.shape)
+    for at in np.ndindex(stack):
+        x[at] = _solved(run, packed[at], pivots[at], b[at], transposed)
+    return x
+
+
+def _solved(run: Any, packed: Any, pivots: Any, b: Any, transposed: bool) -> Any:
+    if pivots[0] < 0:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return np.ascontiguousarray(run(packed.T, pivots, b, trans=0 if transposed else 1)[0])
+
+
+def inverse(x: Any, packed: Any = None, pivots: Any = None) -> Any:
+    """Return the inverse of matrices (*b, n, n), by what `lu` returns for them if that is given.
 
     Examples
     --------
@@ -77,19 +171,95 @@ def inverse(x: Any) -> Any:
     >>> inverse(np.array([[2.0, 0.0], [0.0, 4.0]])).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    if _by_numpy(x):
+    if on_gpu(x) or not x.size or (packed is None and _by_numpy(x)):
         return np.linalg.inv(x)
-    lapack = _load(x.dtype)
+    if packed is None:
+        packed, pivots = lu(x)
+    run = _load(x.dtype)["getri"]
 
-    def one(m: Any) -> tuple[Any, ...]:
-        factors, order, fault = lapack["getrf"](m.T)
-        if not fault:
-            found, fault = lapack["getri"](factors, order, lwork=64 * len(m), overwrite_lu=1)
-            if not fault:
-                return (found.T + found.dtype.type(0),)  # no zeros with a sign
-        raise np.linalg.LinAlgError("Singular matrix")
+    def one(m: Any, pivots: Any) -> Any:
+        if pivots[0] < 0:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return run(m.T, pivots, lwork=64 * len(m))[0].T + m.dtype.type(0)  # no zeros with a sign
 
-    return _each(one, x)[0]
+    if x.ndim == 2:
+        return one(packed, pivots)
+    pairs = zip(packed.reshape(-1, *x.shape[-2:]), pivots.reshape(-1, x.shape[-1]), strict=True)
+    return np.stack([one(*pair) for pair in pairs]).reshape(x.shape)
+
+
+def slogdet(x: Any, packed: Any = None, pivots: Any = None) -> tuple[Any, Any]:
+    """Return sign and logarithm of the absolute value of the determinant of matrices (*b, n, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.factors import slogdet
+    >>> sign, logarithm = slogdet(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> print(sign, logarithm)
+    -1.0 0.0
+    """
+    if packed is None and x.shape[-1] > KEPT and x.size and not on_gpu(x):
+        packed, pivots = lu(x)
+    if packed is None or not x.size:
+        sign, logarithm = np.linalg.slogdet(x)
+        return sign.astype(x.dtype)[()], logarithm.astype(x.real.dtype)[()]
+    along = np.diagonal(packed, axis1=-2, axis2=-1)
+    return np.sign(along).prod(-1) * _parity(pivots, x.dtype), np.log(np.abs(along)).sum(-1)
+
+
+def determinant(x: Any, packed: Any = None, pivots: Any = None) -> Any:
+    """Return the determinant of matrices (*b, n, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.factors import determinant
+    >>> print(determinant(np.array([[0.0, 1.0], [2.0, 0.0]])))
+    -2.0
+    """
+    if packed is None and x.shape[-1] > KEPT and x.size and not on_gpu(x):
+        packed, pivots = lu(x)
+    if packed is None or not x.size:
+        return np.linalg.det(x).astype(x.dtype)[()]
+    found = np.diagonal(packed, axis1=-2, axis2=-1).prod(-1) * _parity(pivots, x.dtype)
+    if np.all(np.isfinite(found) & (found != 0)):
+        return found
+    sign, logarithm = slogdet(x, packed, pivots)  # a product on its way may be out of range
+    return sign * np.exp(logarithm)
+
+
+def _parity(pivots: Any, dtype: Any) -> Any:
+    """Return 1 for an even number of exchanges, -1 for an odd one."""
+    exchanged = np.where(pivots < 0, ~pivots, pivots) != np.arange(pivots.shape[-1])
+    return dtype.type(1) - dtype.type(2) * (exchanged.sum(-1) % 2).astype(dtype)
+
+
+def qr(x: Any, full: bool) -> tuple[Any, Any]:
+    """Return orthonormal columns q and an upper triangle r with q r = x, of matrices (*b, m, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.matmul.factors import qr
+    >>> abs(qr(np.array([[3.0], [4.0]]), False)[1]).round(6).tolist()
+    [[5.0]]
+    """
+    if x.ndim > 2 or on_gpu(x) or not x.size:
+        q, r = np.linalg.qr(x, mode="complete" if full else "reduced")
+        return q, r
+    lapack, (rows, columns) = _load(x.dtype), x.shape
+    found, tau, *_ = lapack["geqrf"](x, lwork=64 * columns)
+    wide = rows if full else min(rows, columns)
+    r = np.where(_triangle(wide, columns), found[:wide], x.dtype.type(0))
+    if wide > columns:
+        found = np.concatenate([found, np.zeros((rows, wide - columns), x.dtype)], axis=1)
+    q = lapack["ungqr" if x.dtype.kind == "c" else "orgqr"](found[:, :wide], tau, lwork=64 * wide)[0]
+    return np.ascontiguousarray(q), r
+
+
+def _triangle(rows: int, columns: int) -> Any:
+    return np.arange(rows)[:, None] <= np.arange(columns)
 
 
 def eigh(x: Any) -> tuple[Any, Any]:

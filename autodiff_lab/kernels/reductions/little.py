@@ -7,6 +7,8 @@ Generated modules import it.  Arrays are flat and contiguous: `outer` times `len
 
 from __future__ import annotations
 
+from math import isnan
+
 from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths.single import add_up, greatest, least
 
@@ -64,4 +66,19 @@ def reduce_to_extreme(out, x, outer, length, inner, largest) -> int:
             else:
                 for j in range(inner):
                     target[j] = least(target[j], row[j])
+    return 0
+
+
+@register_jitable
+def find_extreme(out, x, outer, length, inner, largest) -> int:
+    """Write the positions of the first largest elements, or smallest; that of the first nan if there is one."""
+    for s in range(outer):
+        for j in range(inner):
+            begin, at = s * length * inner + j, 0
+            best = x[begin]
+            for k in range(1, length):
+                new = x[begin + k * inner]
+                if not isnan(best) and (not new <= best if largest else not new >= best):
+                    best, at = new, k
+            out[s * inner + j] = at
     return 0

@@ -145,9 +145,10 @@ def _sizes(shape: tuple[int, ...], axes: Axes) -> tuple[int, int, int] | None:
     return (a, n, b) if a and n and b else None
 
 
-def _shape(x: Any, axes: Axes, keepdims: bool) -> tuple[int, ...]:
-    first, last = x.ndim + axes[0], x.ndim + axes[-1] + 1
-    return (*x.shape[:first], *(1,) * (keepdims * len(axes)), *x.shape[last:])
+@lru_cache(1024)
+def _shape(shape: tuple[int, ...], axes: Axes, keepdims: bool) -> tuple[int, ...]:
+    first, last = len(shape) + axes[0], len(shape) + axes[-1] + 1
+    return (*shape[:first], *(1,) * (keepdims * len(axes)), *shape[last:])
 
 
 def _over(x: Any, axes: Axes, rows: Loop, columns: Loop, kind: Any, together: Callable[..., Any]) -> Any:
@@ -187,7 +188,7 @@ def sum_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     total = _over(x, axes, _row_sums, _column_sums, np.float64, np.add.reduce)
     if total is None:
         return NotImplemented
-    return total.astype(x.dtype).reshape(_shape(x, axes, keepdims))[()]
+    return total.astype(x.dtype).reshape(_shape(x.shape, axes, keepdims))[()]
 
 
 @override(_row_sums, _column_sums)
@@ -197,7 +198,7 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     if total is None:
         return NotImplemented
     total = total / (x.size // total.size)
-    return total.astype(x.dtype).reshape(_shape(x, axes, keepdims))[()]
+    return total.astype(x.dtype).reshape(_shape(x.shape, axes, keepdims))[()]
 
 
 @loop("void({t}[::1], {t}[::1], {t}[:,::1], {t}[:,::1], int64, int64)")
@@ -229,7 +230,7 @@ def _extreme(x: Any, axes: Axes, keepdims: bool, rows: Loop, columns: Loop, toge
     if len(axes) == x.ndim or (axes == (-1,) and x.shape[-1] > _AMPLE):
         return NotImplemented  # NumPy is as quick
     best = _over(x, axes, rows, columns, x.dtype, together)
-    return NotImplemented if best is None else best.reshape(_shape(x, axes, keepdims))[()]
+    return NotImplemented if best is None else best.reshape(_shape(x.shape, axes, keepdims))[()]
 
 
 @override(_row_maxima, _column_maxima)
@@ -312,7 +313,7 @@ def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
             a,
             least,
         )
-    return made.reshape(_shape(x, axes, keepdims))[()]
+    return made.reshape(_shape(x.shape, axes, keepdims))[()]
 
 
 @override(_row_softmax, _column_softmax)

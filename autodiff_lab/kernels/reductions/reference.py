@@ -41,6 +41,9 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     if x.itemsize == 2:
         return as_float32(mean_over, x, axes=axes, keepdims=keepdims)
     total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+    if total.__class__ is np.ndarray and total.dtype is x.dtype:
+        total /= total.dtype.type(count(x, axes))
+        return total
     mean = total / total.dtype.type(count(x, axes))
     return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 
@@ -93,7 +96,8 @@ def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     if x.itemsize == 2:
         return as_float32(logsumexp_over, x, axes=axes, keepdims=keepdims)
     made, top = _exponentials(x, axes)
-    total = np.log(np.add.reduce(made, axis=axes, keepdims=True)) + top
+    total = np.log(np.add.reduce(made, axis=axes, keepdims=True))
+    total += top
     return total if keepdims else total.reshape(shape_over(x, axes, keepdims))[()]
 
 
@@ -118,7 +122,8 @@ def _exponentials(x: Any, axes: Axes) -> tuple[Any, Any]:
     finite = np.isfinite(top)
     if not _holds_everywhere(finite):
         top = np.where(finite, top, x.dtype.type(0))
-    return np.exp(x - top), top
+    made = x - top
+    return np.exp(made, made) if made.__class__ is np.ndarray else np.exp(made), top
 
 
 def _holds_everywhere(condition: Any) -> bool:

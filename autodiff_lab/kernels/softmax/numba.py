@@ -37,7 +37,7 @@ WORTH_A_THREAD = 65_536
 
 def rows_of(x: Any) -> Any:
     """Return the array as rows along its last axis."""
-    return row_major(x).reshape(-1, x.shape[-1])
+    return x if x.ndim == 2 and x.flags.carray else row_major(x).reshape(-1, x.shape[-1])
 
 
 def room(x: Any) -> tuple[Any, Any, Any]:
@@ -227,7 +227,12 @@ def _dense_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, 
                 row[k] = (row[k] * scale - label[k]) * factor
 
 
+_NUMBER = np.dtype(np.int64)
+
+
 def _numbers(labels: Any) -> Any:
+    if labels.__class__ is np.ndarray and labels.ndim == 1 and labels.dtype is _NUMBER and labels.flags.carray:
+        return labels
     return row_major(np.asarray(labels).astype(np.int64, copy=False)).reshape(-1)
 
 

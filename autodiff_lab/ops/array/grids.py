@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, IntsLike, ShapeLike, TensorLike
 
 
-def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
+def meshgrid(*args: TensorLike, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
     one_of(indexing, ("xy", "ij"), "meshgrid: indexing")
     lines = [convert(a) for a in args]
     order = list(range(len(lines)))

@@ -155,10 +155,18 @@ def reverse_sequence(input: TensorLike, seq_lengths: TensorLike, seq_axis: int =
     return take_along(x, tell_made(wrap(places)), axis=along, name=name)
 
 
+def _are_pairs(paddings: Any) -> bool:
+    """Return whether paddings are written as lists of two integers, which need not become a tensor to be read."""
+    return paddings.__class__ in (list, tuple) and all(
+        row.__class__ in (list, tuple) and len(row) == 2 and row[0].__class__ is row[1].__class__ is int
+        for row in paddings
+    )
+
+
 def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
-    rows = np.asarray(convert(paddings)._array)
+    rows = np.asarray(paddings if _are_pairs(paddings) else convert(paddings)._array)
     if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
         raise InvalidArgumentError("pad: paddings must be a pair of non-negative integers for each of the "
                                    f"{x._held.ndim} axes, got {rows.tolist()}.")

@@ -215,7 +215,7 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
         raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}.")
     between = range(count, axis)
     perm = (*range(count), axis, *between, *range(axis + 1, rank))
-    lines = transpose_to(x, perm=tuple(p - rank for p in perm))
+    lines = x if perm == tuple(range(rank)) else transpose_to(x, perm=tuple(p - rank for p in perm))
     inner = indices._held.ndim - count  # axes of the indices, which will stand before those between batch and axis
     if trace_now() is not None:  # whose indices are not known yet: the kernel checks them
         with unheard():
@@ -226,7 +226,7 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     whole = taken._held.ndim
     back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
             *range(count + inner + len(between), whole))
-    return transpose_to(taken, perm=tuple(p - whole for p in back))
+    return taken if back == tuple(range(whole)) else transpose_to(taken, perm=tuple(p - whole for p in back))
 
 
 def _in_lines(lines: Tensor, at: Any, count: int) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import IntsLike, ShapeLike, TensorLike
 
 
+@lru_cache(maxsize=1024)
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     """Return the permutation that undoes one that is given in negative axes."""
     rank = len(perm)
@@ -38,6 +40,14 @@ transpose_to = general(
     warns=False,
     symbol="ᵀ", latex="{0}^T", locals_latex=(r"(\cdot)^T",), sentence="permutes the axes of {0}", keeps="nothing",
     registered="Transpose", doc="The kernel-level transpose by negative axes; `lab.transpose` is the public function.")
+
+
+@lru_cache(maxsize=1024)
+def _from_end(order: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
+    """Return a permutation counted from the end; None if it is none."""
+    if sorted([p + rank if p < 0 else p for p in order]) != list(range(rank)):
+        return None
+    return tuple([p % rank - rank for p in order])
 
 
 def _open_length(shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
@@ -76,11 +86,13 @@ def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: bool = Fal
     rank = x._held.ndim
     if rank == 2 and perm is None and not conjugate:  # most calls, by the shortest way
         return transpose_to(x, perm=(-1, -2), name=name)
-    order = tuple(reversed(range(rank))) if perm is None else as_integers(perm, "transpose: perm")
-    if sorted(p + rank if p < 0 else p for p in order) != list(range(rank)):
+    order = tuple(range(-1, -rank - 1, -1)) if perm is None else as_integers(perm, "transpose: perm")
+    found = _from_end(order, rank)
+    if found is None:
         raise InvalidArgumentError(f"transpose: perm must be a permutation of the axes 0 to {rank - 1}, got {order}.")
-    x = RECORDING.conj(x) if flag(conjugate, "transpose: conjugate") and x._held.dtype.kind == "c" else x
-    return transpose_to(x, perm=tuple(p % rank - rank for p in order), name=name)
+    if conjugate is not False and flag(conjugate, "transpose: conjugate") and x._held.dtype.kind == "c":
+        x = RECORDING.conj(x)
+    return transpose_to(x, perm=found, name=name)
 
 
 def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = False) -> Tensor:

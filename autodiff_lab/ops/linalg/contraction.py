@@ -33,16 +33,23 @@ def _contract_rule(ops: Any, g: Any, out: Any, *xs: Any, inputs: tuple[str, ...]
                    need: tuple[int, ...]) -> list[Any]:
     contributions: list[Any] = []
     for i in need:
-        others = [x for j, x in enumerate(xs) if j != i]
-        names = (output, *(s for j, s in enumerate(inputs) if j != i))
-        known = "".join(names)
-        kept = "".join(c for c in inputs[i] if c in known)
-        contribution = ops.einsum(g, *others, inputs=names, output=kept)
-        lead = tuple(contribution.shape[: len(contribution.shape) - len(kept)])
-        sizes = dict(zip(inputs[i], xs[i].shape, strict=True))
-        contribution = ops.reshape(contribution, shape=lead + tuple(sizes[c] if c in kept else 1 for c in inputs[i]))
-        contributions.append(contribution)  # the sweep spreads axes that were summed away
+        names, kept = _exchanged(inputs, output, i)
+        contribution = ops.einsum(g, *xs[:i], *xs[i + 1:], inputs=names, output=kept)
+        if kept != inputs[i]:  # the sweep spreads axes that were summed away
+            lead = tuple(contribution.shape[: len(contribution.shape) - len(kept)])
+            sizes = dict(zip(inputs[i], xs[i].shape, strict=True))
+            lengths = tuple(sizes[c] if c in kept else 1 for c in inputs[i])
+            contribution = ops.reshape(contribution, shape=lead + lengths)
+        contributions.append(contribution)
     return contributions
+
+
+@functools.lru_cache(512)
+def _exchanged(inputs: tuple[str, ...], output: str, i: int) -> tuple[tuple[str, ...], str]:
+    """Subscripts of the contraction that makes the gradient of an operand, and of that operand what they name."""
+    names = (output, *inputs[:i], *inputs[i + 1:])
+    known = "".join(names)
+    return names, "".join(c for c in inputs[i] if c in known)
 
 
 contract = general(
@@ -59,7 +66,7 @@ def _fresh(used: str, count: int) -> str:
     return "".join(free[:count])
 
 
-def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) -> Tensor:
+def einsum(equation: str, *inputs: TensorLike, name: str | None = None, **kwargs: object) -> Tensor:
     unknown = set(kwargs) - {"optimize"}
     if unknown:
         raise TypeError(f"einsum() got an unexpected keyword argument {min(unknown)!r}")
@@ -172,9 +179,15 @@ def tensordot(a: TensorLike, b: TensorLike, axes: IntsLike = 2, name: str | None
     free_y = [i for i in range(y._held.ndim) if i not in over_y]
     rows, columns = [x._held.shape[i] for i in free_x], [y._held.shape[i] for i in free_y]
     size = math.prod(lengths[0])
-    left = reshape(transpose(x, [*free_x, *over_x]), (math.prod(rows), size))
-    right = reshape(transpose(y, [*over_y, *free_y]), (size, math.prod(columns)))
-    return named(reshape(matmul(left, right), rows + columns), name)
+    left = _arranged(x, [*free_x, *over_x], (math.prod(rows), size))
+    right = _arranged(y, [*over_y, *free_y], (size, math.prod(columns)))
+    return named(_arranged(matmul(left, right), [0, 1], (*rows, *columns)), name)
+
+
+def _arranged(x: Tensor, order: list[int], shape: tuple[int, ...]) -> Tensor:
+    """Return x with its axes in an order, then of a shape; what is so already stays, at no cost."""
+    x = x if order == sorted(order) else transpose(x, order)
+    return x if x._held.shape == shape else reshape(x, shape)
 
 
 def _axes(axes: Any, rank_x: int, rank_y: int) -> tuple[list[int], list[int]]:

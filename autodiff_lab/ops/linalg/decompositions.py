@@ -81,11 +81,6 @@ eigh_pair = general(
     registered="SelfAdjointEigV2", doc="The kernel-level symmetric eigenproblem; `lab.linalg.eigh`.")
 
 
-def _qr(x: Any, full: bool) -> Any:
-    q, r = np.linalg.qr(x, mode="complete" if full else "reduced")
-    return q, r
-
-
 def _thin_rule(ops: Any, gq: Any, gr: Any, q: Any, r: Any) -> Any:
     """Walter & Lehmann, "Algorithmic differentiation of linear algebra functions" (2010); rows >= columns.
 
@@ -130,7 +125,7 @@ def _rows(ops: Any, x: Any, start: int, stop: int) -> Any:
 
 
 qr_pair = general(
-    "qr", _qr, _qr_rule, shared=True, stacked=False, symbol="QR", latex=r"\operatorname{{qr}} {0}",
+    "qr", factors.qr, _qr_rule, shared=True, stacked=False, symbol="QR", latex=r"\operatorname{{qr}} {0}",
     locals_latex=(r"(\cdot)R^{{-T}}",), sentence="factors {0} into orthonormal columns and a triangle",
     registered="Qr", doc="The kernel-level QR; `lab.linalg.qr` is the public function.")
 

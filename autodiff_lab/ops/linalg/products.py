@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -22,9 +23,14 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
+@lru_cache
+def _flipped(rank: int) -> tuple[int, ...]:
+    """Return the permutation that swaps the last two axes."""
+    return (*range(-rank, -2), -1, -2)
+
+
 def _flip(ops: Any, x: Any) -> Any:
-    rank = len(x.shape)
-    return ops.transpose(x, perm=(*range(-rank, -2), -1, -2))
+    return ops.transpose(x, perm=_flipped(len(x.shape)))
 
 
 def _column(ops: Any, x: Any) -> Any:

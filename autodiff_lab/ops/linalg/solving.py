@@ -16,7 +16,8 @@ from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import trace_now
+from autodiff_lab.events.listener import sinks_now, trace_now
+from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
@@ -70,7 +71,19 @@ def _checked(function: Any) -> Any:
     return kernel
 
 
-def _inv_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+lu_factors = general(
+    "lu_factors", factors.lu, None, symbol="LU", latex=r"\operatorname{{lu}} {0}", sentence="factors {0} once for all",
+    doc="LU factors of a large matrix, for `lab.linalg.solve` and its kin and for their rules. Those have the matrix "
+    "itself as an input too, and no derivative passes through the factors.")
+
+
+def _kept(x: Tensor) -> tuple[Any, ...]:
+    """Return LU factors if the matrix is so large, and something listens that may need them again."""
+    shape = x._held.shape
+    return lu_factors(x) if shape[-1] > factors.KEPT and sinks_now() and not on_gpu(x._held) else ()
+
+
+def _inv_rule(ops: Any, g: Any, out: Any, x: Any, *lu: Any) -> Any:
     return -(flip(ops, out) @ g @ flip(ops, out))
 
 
@@ -86,14 +99,15 @@ def _outer(ops: Any, u: Any, x: Any) -> Any:
     return u * turned if x.shape[-1] == 1 else u @ turned
 
 
-def _solve_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, need: tuple[int, ...]) -> list[Any]:
+def _solve_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, *lu: Any, need: tuple[int, ...],
+                transposed: bool = False) -> list[Any]:
     """A⁻ᵀ g for the right-hand side, and minus that times xᵀ for the matrix: one system for both."""
-    u = ops.solve(flip(ops, a), g)
-    return [u if i else -_outer(ops, u, out) for i in need]
+    u = ops.solve(a, g, *lu, transposed=not transposed) if lu else ops.solve(flip(ops, a), g)
+    return [u if i else -(_outer(ops, out, u) if transposed else _outer(ops, u, out)) for i in need]
 
 
 solve_system = general(
-    "solve", _checked(np.linalg.solve), _solve_rule, shared=True,
+    "solve", _checked(factors.solve), _solve_rule, shared=True,
     symbol="A⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves {0} x = {1}", registered="MatrixSolve",
     doc="The kernel-level solution of a linear system; `lab.linalg.solve` is the public function.")
@@ -138,31 +152,22 @@ solve_by_factor = general(
     "Cholesky factor; `lab.linalg.cholesky_solve` is the public function.")
 
 
-def _det(x: Any) -> Any:
-    return np.linalg.det(x).astype(x.dtype)[()]
-
-
 determinant = general(
-    "det", _det, lambda ops, g, out, x: raised(g * out, ops) * flip(ops, ops.inv(x)),
+    "det", factors.determinant, lambda ops, g, out, x, *lu: raised(g * out, ops) * flip(ops, ops.inv(x, *lu)),
     symbol="det", latex=r"\det {0}", locals_latex=(r"\det({0})\, {0}^{{-T}}",), sentence="takes the determinant of {0}",
     registered="MatrixDeterminant", doc="The kernel-level determinant; `lab.linalg.det` is the public function.")
 
 
-def _slogdet(x: Any) -> Any:
-    sign, logarithm = np.linalg.slogdet(x)
-    return sign.astype(x.dtype)[()], logarithm.astype(x.real.dtype)[()]
-
-
-def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[Any]:
+def _slogdet_rule(ops: Any, g: Any, out: Any, x: Any, *lu: Any, need: tuple[int, ...]) -> list[Any]:
     """Hold the sign of a real determinant constant; that of a complex one turns by the imaginary part of tr(A⁻¹ dA)."""
     factor = g[1]
     if is_complex(x):
         factor = ops.widen(factor) + 1j * ops.widen(ops.imaginary_part(g[0] * out[0]))
-    return [raised(factor, ops) * flip(ops, ops.inv(x))]
+    return [raised(factor, ops) * flip(ops, ops.inv(x, *lu))]
 
 
 sign_and_log = general(
-    "slogdet", _slogdet, _slogdet_rule, shared=True, symbol="ln|det|", latex=r"\ln \left| \det {0} \right|",
+    "slogdet", factors.slogdet, _slogdet_rule, shared=True, symbol="ln|det|", latex=r"\ln \left| \det {0} \right|",
     locals_latex=("{0}^{{-T}}",), sentence="takes sign and logarithm of the determinant of {0}", stacked=False,
     registered="LogMatrixDeterminant", doc="The kernel-level slogdet; `lab.linalg.slogdet` is the public function.")
 
@@ -203,12 +208,14 @@ def lapack(x: Tensor, name: str) -> Tensor:
 
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     x = lapack(square(input, "inv"), "inv")
-    return inverse(matrix_transpose(x, conjugate=True) if flag(adjoint, "inv: adjoint") else x, name=name)
+    x = matrix_transpose(x, conjugate=True) if flag(adjoint, "inv: adjoint") else x
+    return inverse(x, *_kept(x), name=name)
 
 
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     a, b = _system("solve", matrix, rhs)
-    return solve_system(matrix_transpose(a, conjugate=True) if flag(adjoint, "solve: adjoint") else a, b, name=name)
+    a = matrix_transpose(a, conjugate=True) if flag(adjoint, "solve: adjoint") else a
+    return solve_system(a, b, *_kept(a), name=name)
 
 
 def triangular_solve(matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False,
@@ -232,11 +239,13 @@ def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def det(input: TensorLike, name: str | None = None) -> Tensor:
-    return determinant(lapack(square(input, "det"), "det"), name=name)
+    x = lapack(square(input, "det"), "det")
+    return determinant(x, *_kept(x), name=name)
 
 
 def slogdet(input: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
-    sign, logarithm = sign_and_log(lapack(square(input, "slogdet"), "slogdet"))
+    x = lapack(square(input, "slogdet"), "slogdet")
+    sign, logarithm = sign_and_log(x, *_kept(x))
     return named((sign, (widen(logarithm) if is_complex(sign) else logarithm)), name)
 
 

@@ -24,14 +24,14 @@ lgamma = unary(
     "lgamma", special("gammaln"), lambda ops, g, out, x: g * ops.digamma(x),
     symbol="ln Γ", latex=r"\ln |\Gamma({0})|", locals_latex=(r"\psi({0})",),
     sentence="takes the logarithm of the gamma function of {0}", domain=(Domain(low=0.0),), keeps="inputs",
-    registered="Lgamma",
+    registered="Lgamma", expression="lgamma({0})",
     doc=of_one("Logarithm of the absolute value of the gamma function.", "digamma(x)", """
 >>> print(lab.math.lgamma(1.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="all numbers but 0, -1, -2, ..., where it is inf"))
 digamma = unary(
     "digamma", special("digamma"), lambda ops, g, out, x: g * ops.polygamma(1, x),
     symbol="ψ", latex=r"\psi({0})", locals_latex=(r"\psi'({0})",), sentence="takes the digamma function of {0}",
-    domain=(Domain(low=0.0),), keeps="inputs", registered="Digamma",
+    domain=(Domain(low=0.0),), keeps="inputs", registered="Digamma", expression="digamma({0})",
     doc=of_one("The derivative of lgamma.", "polygamma(1, x)", """
 >>> print(f"{lab.math.digamma(1.0):.4f}")
 -0.5772""", domain="all numbers but 0, -1, -2, ..."))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.apply import apply_op, general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import as_integers, flag
@@ -45,7 +45,10 @@ def _spread(ops: Any, value: Any, out: Any, x: Any, axes: tuple[int, ...], keepd
 
 
 def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return _spread(ops, g, out, x, axes, keepdims) / max(reference.count(x, axes), 1)
+    count = max(reference.count(x, axes), 1)
+    if isinstance(g, np.generic):
+        return g / count  # type: ignore[operator] - a number, which the sweep spreads
+    return _spread(ops, g, out, x, axes, keepdims) / count
 
 
 def _light(name: str, reference: Any) -> Any:
@@ -132,15 +135,29 @@ _EVERY_AXIS = tuple(negative_axes(None, rank) for rank in range(5))
 """By rank, the axes of a reduction over everything."""
 
 
+def _few_axes(axis: Any, rank: int) -> tuple[int, ...] | None:
+    """Return one or two axes of a list or tuple as an op takes them; None for what is looked at with more care."""
+    if (axis.__class__ is tuple or axis.__class__ is list) and 1 <= len(axis) <= 2:
+        first, last = axis[0], axis[-1]
+        if first.__class__ is last.__class__ is int and -rank <= first < rank and -rank <= last < rank:
+            first, last = first if first < 0 else first - rank, last if last < 0 else last - rank
+            if len(axis) == 1:
+                return (first,)
+            return None if first == last else (first, last) if first < last else (last, first)
+    return None
+
+
 def _reduce(op: Any, what: str, x: Any, axis: Any, keepdims: bool, name: str | None) -> Tensor:
-    if x.__class__ is Tensor and keepdims.__class__ is bool and (axis is None or axis.__class__ is int):
-        rank, kind = x._held.ndim, x._held.dtype.kind
+    if x.__class__ is Tensor and keepdims.__class__ is bool and name is None and x._held.dtype.kind != "b":
+        rank = x._held.ndim
         if axis is None:
             axes = _EVERY_AXIS[rank] if rank < len(_EVERY_AXIS) else negative_axes(None, rank)
+        elif axis.__class__ is int:
+            axes = (axis if axis < 0 else axis - rank,) if -rank <= axis < rank else None
         else:
-            axes = (axis,) if axis < 0 else (axis - rank,)
-        if kind != "b" and (axis is None or -rank <= axes[0] < 0):  # most calls, by the shortest way
-            return op(x, axes=axes, keepdims=keepdims, name=name)
+            axes = _few_axes(axis, rank)
+        if axes is not None:  # most calls, by the shortest way
+            return apply_op(op.op, (x,), {"axes": axes, "keepdims": keepdims})
     try:
         x = convert(x)
     except NotOneTensor as met:

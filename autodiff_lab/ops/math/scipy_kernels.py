@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ def _function(name: str, arrays: tuple[Any, ...]) -> Callable[..., Any]:
     for array in arrays:
         if on_gpu(array):
             return array.memory.special_function(name)
+    return _of_scipy(name)
+
+
+@cache
+def _of_scipy(name: str) -> Callable[..., Any]:
     from scipy import special as functions
     return getattr(functions, name)
 

@@ -20,10 +20,10 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made, trace_now, unheard
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked
+from autodiff_lab.kernels.arrays import arange, beside, full, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half
-from autodiff_lab.kernels.checks import require, told
+from autodiff_lab.kernels.checks import are_positions, require, told
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
@@ -100,12 +100,13 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
     x, ids = _numbers(data, segment_ids, what)
     count = room(as_integer(num_segments, f"{what}: num_segments", 0), f"{what}: num_segments")
-    require(not ids.size or ids.max() < count, lambda: InvalidArgumentError(
+    sure = ids.__class__ is np.ndarray and are_positions(ids, count)
+    require(sure or not ids.size or ids.max() < count, lambda: InvalidArgumentError(
         f"{what}: segment_ids must be below num_segments={count}, got {told(ids)}."))
     if ids.ndim != 1:
         x = reshape(x, (ids.size, *x._held.shape[ids.ndim:]))
         ids = ids.ravel()
-    if ids.size and ids.min() < 0:
+    if not sure and ids.size and ids.min() < 0:
         kept, = np.nonzero(ids >= 0)
         x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._held.ndim, dense=True), ids[kept]
     return x, ids, count
@@ -120,12 +121,26 @@ def _add_in_trace(data: Any, segment_ids: Any, count: int, what: str) -> Tensor:
     x, ids = convert(data), convert(segment_ids)
     if x._held.shape[:ids._held.ndim] != ids._held.shape or ids._held.dtype.kind not in "iu":
         return sum_segments(x, _numbers(data, segment_ids, what)[1], count=count)  # refuses as it does without a trace
-    rest = x._held.shape[ids._held.ndim:]
+    rows, numbers = _rows_in_trace(x, ids, count)
+    return scatter_nd_sum(rows, reshape(numbers, (-1, 1)), shape=(count + 1, *rows._held.shape[1:]))[:count]
+
+
+def _rows_in_trace(x: Tensor, ids: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return one row for each number, and the numbers, of which negative ones are `count` and large ones too large."""
     with unheard():
-        numbers = reshape(cast(ids, "int64"), (-1, 1))
+        numbers = reshape(cast(ids, "int64"), (-1,))
         beyond = numbers + cast(greater_equal(numbers, count), "int64")
         numbers = where(less(numbers, 0), zeros_like(numbers) + count, beyond)
-    return scatter_nd_sum(reshape(x, (numbers._held.shape[0], *rest)), numbers, shape=(count + 1, *rest))[:count]
+    return reshape(x, (ids._held.size, *x._held.shape[ids._held.ndim:])), numbers
+
+
+def _best_in_trace(data: Any, segment_ids: Any, count: int, what: str, op: Any) -> Tensor:
+    x, ids = convert(data), convert(segment_ids)
+    known = x._held.shape[:ids._held.ndim] == ids._held.shape and ids._held.dtype.kind in "iu"
+    if not known or x._held.dtype.kind in "bO" or on_gpu(x._held):  # a GPU would not refuse a number that is too large
+        return _best(op, _unsorted(data, segment_ids, count, what), None)
+    rows, numbers = _rows_in_trace(x, ids, count)
+    return _best(op, (rows, numbers, count + 1), None)[:count]
 
 
 def _average_in_trace(data: Any, segment_ids: Any, count: int, what: str, root: bool = False) -> Tensor:
@@ -163,7 +178,8 @@ def _best(op: Any, parts: Parts, empty: float | None) -> Tensor:
     x, ids, count = parts
     limits = public(x._held.dtype)
     nothing = (limits.min if op is max_segments else limits.max) if empty is None else empty
-    return op(x, tell_made(wrap(ids)), count=count, empty=x._held.dtype.type(nothing).item())
+    numbers = ids if isinstance(ids, Tensor) else tell_made(wrap(ids))
+    return op(x, numbers, count=count, empty=x._held.dtype.type(nothing).item())
 
 
 def _multiply(parts: Parts) -> Tensor:
@@ -250,8 +266,10 @@ unsorted_segment_sqrt_n = _of_any(
     partial(_average_in_trace, root=True))
 unsorted_segment_max = _of_any(
     "unsorted_segment_max", lambda parts: _best(max_segments, parts, None),
-    "The largest element of each segment; the lowest number where a segment is empty.", _SHARED, "[4. 2.]")
+    "The largest element of each segment; the lowest number where a segment is empty.", _SHARED, "[4. 2.]",
+    partial(_best_in_trace, op=max_segments))
 unsorted_segment_min = _of_any(
     "unsorted_segment_min", lambda parts: _best(min_segments, parts, None),
-    "The smallest element of each segment; the highest number where a segment is empty.", _SHARED, "[4. 1.]")
+    "The smallest element of each segment; the highest number where a segment is empty.", _SHARED, "[4. 1.]",
+    partial(_best_in_trace, op=min_segments))
 unsorted_segment_prod = _of_any("unsorted_segment_prod", _multiply, _PRODUCTS, _OTHERS, "[4. 2.]")

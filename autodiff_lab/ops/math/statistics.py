@@ -49,7 +49,11 @@ norm_over = general(
 
 
 def _logsumexp_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return _spread(ops, g, out, x, axes, keepdims) * ops.logsumexp_shares(x, axes=axes)
+    cotangent, weights = _spread(ops, g, out, x, axes, keepdims), ops.logsumexp_shares(x, axes=axes)
+    if weights.__class__ is np.ndarray and cotangent.ndim == weights.ndim and cotangent.dtype == weights.dtype:
+        weights *= cotangent  # which nobody else has
+        return weights
+    return cotangent * weights
 
 
 def _softmax_rule(ops: Any, h: Any, out: Any, x: Any, axes: tuple[int, ...]) -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import unary
+from autodiff_lab.engine.apply import binary, unary
+from autodiff_lab.engine.chains import IN_ONE_OP
 from autodiff_lab.engine.op import Domain
 from autodiff_lab.ops.docs import of_one
 from autodiff_lab.ops.math.complex_numbers import is_complex
@@ -84,6 +85,15 @@ tanh = unary(
     doc=of_one("Hyperbolic tangent, elementwise.", "1 - tanh² x", """
 >>> print(lab.tanh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
+
+tanh_grad = binary(
+    "tanh_grad", lambda g, y: g * (1 - y * y),
+    lambda ops, h, out, g, y: ops.tanh_grad(h, y), lambda ops, h, out, g, y: h * g * y * -2,
+    symbol="d tanh", latex=r"{0} \left(1 - {1}^2\right)", locals_latex=(r"1 - {1}^2", r"-2\,{0}\,{1}"),
+    sentence="multiplies {0} by 1 - {1}²", expression="{0} * (one - {1} * {1})", keeps="inputs",
+    doc="g·(1 - y²) for the result y of a hyperbolic tangent; the rule of `tanh` as one op.")
+IN_ONE_OP[tanh.op.rules[0]] = lambda ops, g, out, x: ops.tanh_grad(g, out)  # type: ignore[attr-defined]
+
 
 def _asinh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     """g/√(1 + x²); the root of a real x is a·√(1/a² + (x/a)²) with a = max(1, |x|), so that no square overflows."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general, of_features, unary
+from autodiff_lab.engine.apply import binary, general, of_features, unary
+from autodiff_lab.engine.chains import IN_ONE_OP
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
@@ -82,6 +83,14 @@ sigmoid = unary(
     doc=of_one("1 / (1 + e^-x), elementwise.", "σ(x)·(1 - σ(x))", """
 >>> print(lab.nn.sigmoid(0.0))
 Tensor(0.5, shape=(), dtype=float32)"""))
+
+sigmoid_grad = binary(
+    "sigmoid_grad", lambda g, y: g * (y * (1 - y)),
+    lambda ops, h, out, g, y: ops.sigmoid_grad(h, y), lambda ops, h, out, g, y: h * g * (1 - 2 * y),
+    symbol="d σ", latex=r"{0} \, {1} \left(1 - {1}\right)", locals_latex=(r"{1} (1 - {1})", r"{0} (1 - 2\,{1})"),
+    sentence="multiplies {0} by {1}·(1 - {1})", expression="{0} * ({1} * (one - {1}))", keeps="inputs",
+    doc="g·y·(1 - y) for the result y of a sigmoid; the rule of `sigmoid` as one op.")
+IN_ONE_OP[sigmoid.op.rules[0]] = lambda ops, g, out, x: ops.sigmoid_grad(g, out)  # type: ignore[attr-defined]
 
 softplus = of_features(unary(
     "softplus", _softplus,

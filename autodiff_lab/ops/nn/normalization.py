@@ -27,7 +27,7 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import pow, square
 from autodiff_lab.ops.math.elementary import squared_difference
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
+from autodiff_lab.ops.math.reductions import mean_over, reduce_sum
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import IntsLike, TensorLike
@@ -169,11 +169,11 @@ def moments(x: TensorLike, axes: IntsLike, shift: TensorLike | None = None, keep
     if is_half(x._held.dtype):
         mean, variance = moments(cast(x, "float32"), over, keepdims=keepdims)
         return named((cast(mean, x.dtype), cast(variance, x.dtype)), name)
-    mean = reduce_mean(x, axis=over, keepdims=True)
+    mean = mean_over(x, axes=over, keepdims=True)
     # The mean in the squares must not be held constant: its contribution to the gradient is 0, but not to the next
     # order.
     squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
-    variance = reduce_mean(squares, axis=over, keepdims=keepdims)
+    variance = mean_over(squares, axes=over, keepdims=flag(keepdims, "moments: keepdims"))
     return named((mean if keepdims or not over else squeeze(mean, over), variance), name)
 
 

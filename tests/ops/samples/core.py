@@ -20,8 +20,8 @@ MARGIN = 0.15
 BOOLEAN = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 # LAPACK knows neither float16 nor bfloat16; the public functions of these refuse both.
 REFUSES_HALVES = {
-    "cholesky", "cholesky_solve", "det", "eig", "eigh", "inv", "lu", "pinv", "qr", "slogdet", "solve", "svd",
-    "triangular_solve",
+    "cholesky", "cholesky_solve", "det", "eig", "eigh", "inv", "lu", "lu_factors", "pinv", "qr", "slogdet",
+    "solve", "svd", "triangular_solve",
 }  # fmt: skip
 
 # Pairs of shapes that broadcast, up to rank 4, with axes of length 1 and 0.
@@ -37,6 +37,8 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((0, 3), (3,)),
     ((2, 0), (1, 1)),
 ]
+# With one input there is nothing to broadcast.
+ALONE: list[tuple[tuple[int, ...], ...]] = [((),), ((5,),), ((2, 3, 2),), ((0, 3),)]
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ def samples(name: str, seed: int = 0) -> Iterator[Sample]:
     """Yield every sample of an op."""
     op, rng = REGISTRY[name], np.random.default_rng(seed)
     if op.elementwise:
-        for pair in SHAPES:
-            yield elementwise(op, pair[: op.arity], rng)
+        for shapes in ALONE if op.arity == 1 else SHAPES:
+            yield elementwise(op, shapes, rng)
     else:
         assert name in GENERAL, f"{name} has no sampler: add one to tests/ops/samples"
         for inputs, params in GENERAL[name](rng):
