@@ -21,6 +21,7 @@ from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.recurrences.kernel import Call, with_recurrences
 from autodiff_lab.compile.scalars.kernels import scalar_kernel
+from autodiff_lab.compile.sequences.elements import in_short_rows
 from autodiff_lab.compile.sequences.finding import in_sequences
 from autodiff_lab.kernels.base.choose import Chosen
 
@@ -95,7 +96,8 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
 
 def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
     """Return the kernel of a region, None if NumPy is to run it; `skipped` gets the error of a compiler."""
-    if not region.is_loop and (region.shape or region.memory is not None):
+    alone = region.memory is None and len(region.lines) == 1 and in_short_rows(region.lines[0], program)
+    if not region.is_loop and not alone and (region.shape or region.memory is not None):
         return None
     try:
         if region.memory is not None:

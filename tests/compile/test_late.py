@@ -41,7 +41,7 @@ def test_the_slope_of_tanh_is_made_where_the_backward_pass_needs_it() -> None:
         return lab.tanh(lab.tanh(x @ v) @ w) @ w
 
     # loops so large that each is a call of its own
-    made = compiled(lambda *leaves: slope(layers, *leaves), normal(2200, 20), normal(20, 30), normal(30, 30))
+    made = compiled(lambda *leaves: slope(layers, *leaves), normal(4400, 20), normal(20, 30), normal(30, 30))
     first, last = (kernel for kernel in made.kernels if "tanh(" in kernel.source)
     assert "rule of tanh" not in first.source
     assert len(first.outs) == 1

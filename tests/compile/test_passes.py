@@ -26,6 +26,7 @@ def names(function: Any, *args: Any) -> list[str]:
         (lambda x: x + -0.0, []),
         (lambda x: lab.negative(-x), []),
         (lambda x: lab.reshape(lab.identity(x), (7,)), []),
+        (lambda x: lab.transpose(x, [0]), []),
         (lambda x: x + 0.0, ["add"]),  # -0.0 + 0.0 is 0.0
         (lambda x: x - -0.0, ["subtract"]),
         (lambda x: x * 0.0, ["multiply"]),  # inf and nan
@@ -38,6 +39,27 @@ def test_algebra_is_exact_on_signed_zeros_infinities_and_nan(function: Any, left
     compiled = lab.function(function, backend="numpy")
     assert names(compiled, ODD) == left
     assert compiled(ODD).numpy().tobytes() == function(ODD).numpy().tobytes()
+
+
+@pytest.mark.parametrize("perms", [((0, 1), (0, 1), (0, 1)), ((1, 0), (0, 1), (1, 0)), ((1, 0), (1, 0), (0, 1))])
+def test_only_a_transpose_that_swaps_axes_turns_a_product(perms: Any) -> None:
+    x, y = (lab.constant(np.random.default_rng(n).normal(size=(4, 4))) for n in range(2))
+
+    def function(x: Any, y: Any) -> Any:
+        return lab.transpose(lab.transpose(x, perms[0]) @ lab.transpose(y, perms[1]), perms[2])
+
+    compiled = lab.function(function)
+    compiled.compile(x, y)
+    np.testing.assert_allclose(compiled(x, y).numpy(), function(x, y).numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("number", "left"), [(0j, "subtract"), (1 + 0j, "multiply")])
+def test_complex_algebra_is_exact_too(number: complex, left: str) -> None:
+    x = lab.constant(np.array([complex(-0.0, 0.0), complex(np.inf, 1), complex(1, -np.inf)], np.complex64))
+    function = {"subtract": lambda x: x - number, "multiply": lambda x: x * number}[left]
+    compiled = lab.function(function, backend="numpy")
+    assert names(compiled, x) == ([] if left == "subtract" else [left])
+    assert compiled(x).numpy().tobytes() == function(x).numpy().tobytes()
 
 
 def test_common_subexpressions_are_computed_once() -> None:

@@ -16,6 +16,7 @@ from tests.compile.recurrent_programs import PROGRAMS, TURNS, arguments, recurre
 from tests.compile.test_reroll import flat
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+RNG = np.random.default_rng(0)
 pytest.importorskip("numba", reason="recurrences need Numba")
 
 
@@ -138,7 +139,7 @@ def test_large_arrays_and_layers_of_a_net_stay_unrolled() -> None:
     compiled(lab.ones((4, 64)), [lab.ones((64, 64)) * 0.01 for _ in range(12)])
     assert not turns_of(compiled)
     large = lab.function(_repeated)
-    large(lab.ones((300, 300)))
+    large(lab.ones((400, 400)))
     assert not turns_of(large)
 
 
@@ -249,3 +250,57 @@ def test_a_line_may_belong_to_a_value_that_stays_inside_a_loop() -> None:
 
     rng = np.random.default_rng(0)
     agree(balanced, [lab.constant(rng.normal(size=(8, 2)).astype("float32")) for _ in range(2)], 2e-5)
+
+
+def test_contributions_to_one_element_are_added_in_the_turns() -> None:
+    def run(x: Any, p: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(p)
+            level, loss = x[0], lab.constant(0.0)
+            for t in range(1, 12):
+                loss += lab.reduce_mean((x[t] - level) ** 2)
+                level = p[0] * x[t] + (1 - p[0]) * level + p[1]
+        return tape.gradient(loss, p)
+
+    x, p = lab.constant(np.linspace(0, 3, 36, dtype=np.float32).reshape(12, 3)), lab.constant([0.3, 0.1])
+    compiled = lab.function(run)
+    compiled(x, p)
+    np.testing.assert_allclose(compiled(x, p).numpy(), run(x, p).numpy(), rtol=2e-6)
+    assert len(turns_of(compiled)) == 2
+    assert max(len(kernel.outs) for kernel in compiled.kernels) < 12
+
+
+def test_an_index_that_alternates_is_part_of_no_short_loop() -> None:
+    def run(x: Any, p: Any) -> Any:
+        total = lab.constant(0.0)
+        for t in range(8):
+            total += lab.reduce_sum(x[t] * p[t % 2] + p[0] * lab.sin(x[t : t + 2]) * p[1:3])
+        return total
+
+    x, p = lab.ones((10, 2)), lab.constant([1.0, 2.0, 3.0])
+    compiled = lab.function(run)
+    compiled(x, p)
+    np.testing.assert_allclose(compiled(x, p).numpy(), run(x, p).numpy(), rtol=1e-6)
+    assert compiled.fallbacks == 0
+
+
+@pytest.mark.parametrize("order", ["upwards", "downwards", "turned", "after another"])
+@pytest.mark.parametrize("width", [(), (3,)])
+def test_a_list_that_is_stacked_after_a_loop_is_not_taken_apart(order: str, width: tuple[int, ...]) -> None:
+    def run(x: Any, p: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, p])
+            level, found = x[0], []
+            for t in range(12):
+                level = p[0] * x[t] + (1 - p[0]) * level
+                found.insert(0 if order == "downwards" else t, level)
+            if order == "turned":
+                found = found[5:] + found[:5]
+            rows = lab.stack([x[0], *found] if order == "after another" else found)
+            loss = lab.reduce_sum(lab.sin(rows))
+        return [rows, *tape.gradient(loss, [x, p])]
+
+    given = [lab.constant(RNG.normal(size=(12, *width)).astype(np.float32)), lab.constant([0.3])]
+    compiled = agree(run, given, TOLERANCE["float32"])
+    assert sum(turns_of(compiled)) > 16
+    assert max(len(kernel.outs) for kernel in compiled.kernels if len(kernel.outs) > 1) < 12

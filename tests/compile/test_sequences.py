@@ -8,6 +8,8 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import nest
+from autodiff_lab.ops.nn.normalization import mean_and_variance, normalize
+from autodiff_lab.ops.nn.normalization import plain_normalize as standardize
 from tests.compile.small_programs import small_program
 
 pytest.importorskip("numba", reason="sequences need Numba")
@@ -69,6 +71,76 @@ def test_products_in_every_layout_agree(dtype: str) -> None:
         arguments += [lab.constant(arguments[-2].numpy().T.copy()), lab.constant(arguments[-1].numpy().T.copy())]
     made = compiled(run, *arguments, tolerance=TOLERANCE[dtype])
     assert not steps_outside(made)
+
+
+def test_convolutions_and_normalization_are_steps_of_one_sequence() -> None:
+    def run(x: Any, w: Any, scale: Any, offset: Any, series: Any, taps: Any) -> Any:
+        leaves = [x, w, scale, offset, series, taps]
+        with lab.GradientTape() as tape:
+            tape.watch(leaves)
+            y = lab.nn.convolution(x, w, strides=2, padding="SAME")
+            y = normalize(y, scale, offset, axes=(-4, -3, -2), epsilon=1e-3)
+            z = lab.nn.convolution(lab.tanh(series), taps, dilations=2, padding="VALID")
+            z = standardize(z, axes=(-1,), epsilon=1e-3)
+            mean, variance = mean_and_variance(y, axes=(-3, -2))
+            loss = lab.reduce_sum(lab.sin(y)) + lab.reduce_sum(z**3) + lab.reduce_sum(mean * variance)
+        return loss, y, mean, *tape.gradient(loss, leaves)
+
+    images = [normal(2, 5, 7, 3), normal(3, 3, 3, 17), normal(17), normal(17)]
+    made = compiled(run, *images, normal(3, 9, 2), normal(2, 2, 5), tolerance=1e-3)
+    assert not steps_outside(made)
+
+
+def test_a_convolution_with_infinite_weights_falls_back_to_its_kernel() -> None:
+    def run(x: Any, w: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.tanh(lab.nn.convolution(lab.sin(x), w, padding="SAME"))
+        return tape.gradient(y, x)
+
+    w = lab.constant(np.where(np.arange(18).reshape(3, 3, 2, 1) == 7, np.inf, 0.5).astype("float32"))
+    compiled(run, normal(1, 4, 4, 2), w)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_messages_along_edges_are_added_up_without_being_stored(dtype: str) -> None:
+    sources, goals = (lab.constant(DRAW.integers(0, n, 3000)) for n in (40, 30))
+    pairs = lab.constant(DRAW.integers(0, 30, (3000, 1)))
+
+    def run(x: Any, w: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, w])
+            sums = lab.math.unsorted_segment_sum(lab.gather(x @ w, sources), goals, 30)
+            sums += lab.scatter_nd(pairs, lab.gather(x, sources), (30, 5))
+            flat = lab.scatter_nd(pairs, lab.gather(lab.sin(x[:, 0]), sources), (30,))
+            loss = lab.reduce_sum(lab.sin(sums)) + lab.reduce_sum(flat**2)
+        return loss, sums, flat, *tape.gradient(loss, [x, w])
+
+    made = compiled(run, normal(40, 5, dtype=dtype), normal(5, 5, dtype=dtype), tolerance=TOLERANCE[dtype])
+    assert made.source.count("moved_rows") >= 5
+    with pytest.raises(lab.errors.InvalidArgumentError):
+        lab.function(lambda x, at: lab.scatter_nd(pairs, lab.gather(x, at), (30, 5)))(normal(2, 5), sources)
+
+
+def test_a_weighed_value_and_its_gradient_share_the_weight() -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.nn.gelu(x, approximate=False) * lab.nn.silu(x)
+        return y, tape.gradient(y, x)
+
+    made = compiled(run, normal(20, 30))
+    assert (made.source.count("normal_cdf("), made.source.count("sigmoid(")) == (1, 1)
+
+
+def test_views_of_five_axes_are_read_and_copied() -> None:
+    def run(x: Any) -> Any:
+        q, k, v = lab.unstack(lab.transpose(lab.reshape(x, (2, 5, 3, 2, 4)), (2, 0, 3, 1, 4)))
+        mixed = lab.transpose(lab.reshape(x, (3, 4, 5, 2, 2)), (4, 2, 0, 3, 1))
+        rows = lab.reshape(lab.sin(mixed), (-1, 24)), lab.reshape(mixed, (24, -1))
+        return q @ lab.transpose(k, (0, 1, 3, 2)) @ v, *rows
+
+    compiled(run, normal(2, 5, 24))
 
 
 def test_products_of_stacks_and_vectors_agree() -> None:

@@ -127,6 +127,42 @@ def test_errors_are_within_what_the_documentation_says(
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["lgamma", "digamma"])
+def test_gamma_functions_are_those_of_scipy_and_exact_near_their_zeros(name: str, kind: str) -> None:
+    from scipy import special
+
+    draw = np.random.default_rng(0)
+    x = np.concatenate(
+        [
+            draw.uniform(0, 20, 20_000),
+            10 ** draw.uniform(-30, 30, 5_000),
+            -draw.uniform(0, 30, 20_000),
+            np.arange(0.5, 12, 0.5),
+            [0.0, -0.0, -1.0, -5.0, -1e16, 3e38, np.inf, np.nan],
+        ]
+    ).astype(kind)
+    found = np.empty_like(x)
+    loop(name, kind)(x, found)
+    true = {"lgamma": special.gammaln, "digamma": special.digamma}[name](x.astype(np.float64))
+    eps = np.finfo(kind).eps
+    # Beside a pole SciPy takes the tangent of an angle that it has rounded.
+    beside = np.where(x < 0, 1 + 50 * np.abs(x) * np.abs(true) * np.finfo(np.float64).eps / eps, 1.0)
+    with np.errstate(all="ignore"):
+        off = np.abs(found - true) / (eps * np.maximum(np.abs(true), 1) * beside)
+    ordinary = np.isfinite(true) & (np.abs(true) < np.finfo(kind).max)
+    assert np.max(off[ordinary]) <= 8
+    np.testing.assert_array_equal(found[~ordinary], true[~ordinary].astype(kind))
+    zero, rest, slope = {
+        "lgamma": (2.0, 0.0, 1 - np.euler_gamma),
+        "digamma": (1.4616321449683622, 9.549995429965697e-17, special.polygamma(1, 1.4616321449683622)),
+    }[name]
+    near = np.asarray(zero, kind) + np.array([-4, -1, 1, 4], kind) * np.spacing(np.asarray(zero, kind))
+    found = np.empty_like(near)
+    loop(name, kind)(near, found)
+    np.testing.assert_allclose(found, ((near.astype(np.float64) - zero) - rest) * slope, rtol=max(20 * eps, 1e-8))
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_powers_of_every_kind(kind: str, figure: Callable[[str, str], None]) -> None:
     if not HAS_WIDE:
         pytest.skip("this machine has no long double to compare powers with")

@@ -17,14 +17,14 @@ _NO_FUNCTIONS = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspe
 
 
 @overload
-def function(python_function: Callable[P, R], input_signature: Any = None, autograph: bool = True,
+def function(python_function: Callable[P, R], input_signature: object = None, autograph: bool = True,
              jit_compile: bool | None = None, reduce_retracing: bool = False, *,
              backend: str = "auto") -> Function[P, R]: ...  # fmt: skip
 @overload
-def function(python_function: None = None, input_signature: Any = None, autograph: bool = True,
+def function(python_function: None = None, input_signature: object = None, autograph: bool = True,
              jit_compile: bool | None = None, reduce_retracing: bool = False, *,
              backend: str = "auto") -> Decorator: ...  # fmt: skip
-def function(python_function: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
+def function(python_function: Callable[..., Any] | None = None, input_signature: object = None, autograph: bool = True,
              jit_compile: bool | None = None, reduce_retracing: bool = False, *,
              backend: str = "auto") -> Any:  # fmt: skip
     """Compile a function of tensors: traced once for each shape and dtype, then run as one program.

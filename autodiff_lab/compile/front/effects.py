@@ -9,8 +9,8 @@ trace a profiler listens in this thread; if another one is active already, the f
 Functions of the user and of libraries that the user's code calls are handed to `Surroundings`, which examines them as
 it does the traced one: by their code objects, because those are what Python reports.  A built-in function must be known
 to be pure.  So the effects of a library are found where they end: in a lock, a file, a clock.  Our own code and what
-it calls, to compile a kernel for instance, is not examined; while the trace notes an op, and in a sweep through our own
-rules, where nothing else can run, the profiler rests.
+it calls, to compile a kernel for instance, is not examined; in an op of ours on tensors, and in a sweep through our own
+rules, where nothing else can run, the profiler rests until the trace has noted the op.
 """
 
 from __future__ import annotations
@@ -26,9 +26,19 @@ from autodiff_lab.compile.front.frames import library_call, users_frame
 from autodiff_lab.compile.front.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, reads_attributes, root_of
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
-from autodiff_lab.events.listener import place_now
+from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.engine.tape import GradientTape
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events.listener import place_now, sinks_now
 
 _OURS, _THEIRS, _NUMPY, _BEHIND = range(4)  # ours, the user's or a library's, NumPy's, and what ours calls
+_HELD = (Tensor, Variable)
+_APPLYING = frozenset(id(REGISTRY[name].apply.__code__) for name in ("sin", "add", "transpose"))
+"""The code that runs every op of one input, of two, and of any number: each call of it comes to the trace.
+
+It is found by its id, as the hash of a code object is computed from all of its constants each time.
+"""
 
 
 class Effects:
@@ -45,9 +55,12 @@ class Effects:
         self._trace = trace
         self._around = around
         self._stack = [_OURS]
-        self._roots: dict[types.CodeType, str] = {}
+        self._roots: dict[int, tuple[str, types.CodeType]] = {}  # by the id of the code, which lives as long
         self._collecting = False
         self._thread = get_ident()
+        self._applying: types.FrameType | None = None  # the op in which the profiler rests, until it returns
+        self._plain: dict[Any, bool] = {}  # by op, whether its kernel is ours
+        self._sinks: Any = None  # those that are known to be ours
 
     def __enter__(self) -> Self:
         # The garbage collector may run any code at any time, also between these lines, and says when.
@@ -63,6 +76,8 @@ class Effects:
         sys.setprofile(None)
         gc.callbacks.remove(self._collector_starts)
         gc.callbacks.remove(self._collector_stops)
+        if self._applying is not None and not self._trace.refusals:  # it ended before the trace noted it
+            self.refusals.append(Refusal("an op raised an error, after which its calls could not be observed", None))
 
     def _collector_starts(self, phase: str, about: Any) -> None:
         if phase == "start" and get_ident() == self._thread:
@@ -72,10 +87,18 @@ class Effects:
         if phase == "stop" and get_ident() == self._thread:
             self._collecting = False
 
-    def _observe(self, frame: types.FrameType, event: str, called: Any) -> None:
+    def _observe(  # noqa: C901 - one call less for each event
+        self, frame: types.FrameType, event: str, called: Any
+    ) -> None:
         if self._collecting:
             return
-        if event == "call":
+        if self._applying is not None:
+            if frame is self._applying and event == "return":
+                self._applying = None
+        elif event == "call" and id(frame.f_code) in _APPLYING and self._is_plain(frame.f_locals):
+            self._applying = frame
+            sys.setprofile(None)
+        elif event == "call":
             caller, kind = self._stack[-1], self._kind(frame)
             self._stack.append(kind)
             if kind == _THEIRS:
@@ -90,11 +113,27 @@ class Effects:
         elif event == "c_call" and called is print and self._stack[-1] == _OURS:
             self.refusals.append(Refusal("print() is called, which a program would not repeat", place_now()))
 
+    def _is_plain(self, local: dict[str, Any]) -> bool:
+        """Return whether an op of ours is applied to tensors, and only ours hears of it."""
+        sinks = sinks_now()
+        if sinks is not self._sinks:
+            if not all(sink is self._trace or sink.__class__ is GradientTape for sink in sinks):
+                return False
+            self._sinks = sinks
+        op = local["op"]
+        plain = self._plain.get(op)
+        if plain is None:
+            module = getattr(op.kernel, "__module__", None) or type(op.kernel).__module__
+            plain = self._plain[op] = module.partition(".")[0] in (PACKAGE, "numpy", "_operator")
+        inputs = local["inputs"] if "inputs" in local else (local["x"], local.get("y", local["x"]))
+        return plain and all(x.__class__ in _HELD for x in inputs)
+
     def _kind(self, frame: types.FrameType) -> int:
         code, caller = frame.f_code, self._stack[-1]
-        root = self._roots.get(code)
-        if root is None:
-            root = self._roots[code] = root_of(frame.f_globals)
+        found = self._roots.get(id(code))
+        if found is None:
+            found = self._roots[id(code)] = root_of(frame.f_globals), code
+        root = found[0]
         if root == PACKAGE:
             return _OURS
         if caller in (_OURS, _BEHIND):

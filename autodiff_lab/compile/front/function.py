@@ -112,9 +112,10 @@ class Function(Readable, Typed[P, R]):
         if trial.settled:
             trial.settled = False
             if trial.slower:
-                self._slower = trial.verdict(self._name)
+                self._slower = trial.report(self._name)
             elif self._trials.pop(key, None) is not None and trial.entry is not None:
                 self._fast[key] = trial.entry
+                self._slower = self._slower if any(other.slower for other in self._trials.values()) else ""
         elif not done:
             self._trials.pop(key, None)
         return done, result
@@ -291,9 +292,18 @@ class Function(Readable, Typed[P, R]):
                 self._trials[key] = Trial(waiting)
             waiting.start(lambda: self._ready(call, waiting))
             return
-        made = self._entries[call.key] = self._latest = plan.entry()
+        try:
+            made = self._entries[call.key] = self._latest = plan.entry()
+        except Exception as error:  # noqa: BLE001 - an error of ours is not the user's
+            self._give_up(call, error)
+            return
         if key is not None:
             self._fast[key] = made
+
+    def _give_up(self, call: Call, error: object) -> None:
+        """Let calls like this one run eagerly, because their program could not be made."""
+        self._refusals = [Refusal(f"its program could not be made: {error}", None)]
+        self._entries[call.key] = Refused(self._refusals, call.objects)
 
     def _ready(self, call: Call, waiting: Waiting) -> None:
         """Take over what the background has made."""
@@ -302,8 +312,7 @@ class Function(Readable, Typed[P, R]):
         if waiting.entry is not None:
             self._entries[call.key] = self._latest = waiting.entry
         else:
-            self._refusals = [Refusal(f"its program could not be made: {waiting.error}", None)]
-            self._entries[call.key] = Refused(self._refusals, call.objects)
+            self._give_up(call, waiting.error)
 
     def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
         """Yield reasons that lie in earlier calls."""

@@ -29,7 +29,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import cell_of
 from autodiff_lab.events import Place, TensorLeft, TensorMet
-from autodiff_lab.events.listener import CAUSE, EVERYTHING, fresh_id, place_now
+from autodiff_lab.events.listener import CAUSE, EVERYTHING, Spot, fresh_id, place_now, place_of, spot_now
 from autodiff_lab.kernels.cuda.array import DeviceArray
 
 
@@ -64,8 +64,10 @@ _CURE = {
     "__array__": "Try the function of lab instead of NumPy's.",
 }
 _LARGE_BYTES = 1 << 14
-_OPS = f"{__name__.partition('.')[0]}.ops."
+_OPS = tuple([f"{__name__.partition('.')[0]}.{place}" for place in ("ops.", "engine.primitives")])
 _LONG = (np.ndarray, DeviceArray)
+_NEW: Any = tuple.__new__  # a named tuple's own takes three times as long
+_known: Any = dict.get  # without a search in families that are not loaded
 
 
 def _forget(by_array: dict[int, int | None], key: int, gone: object) -> None:
@@ -112,7 +114,8 @@ class Trace:
         self._thread = get_ident()
         self.reads: dict[Variable, Tensor] = {}
         self.refusals: list[Refusal] = []
-        self.lines: list[Line] = []
+        self._noted: list[tuple[Any, ...]] = []  # the fields of lines, with spots in code instead of places
+        self._spot: Spot = None  # in a sweep, the line that began it
         self.values: dict[int, Value] = {}
         self.arguments = [t._id for t in arguments]
         self.hidden: dict[Variable, int] = {}  # variables and the values of their first reads
@@ -136,15 +139,19 @@ class Trace:
 
     def append(self, entry: tuple[Any, ...], /) -> None:
         """Note an op that was applied."""
-        if self.refusals:
-            return
         op, out, ins, params, _ = entry
-        observe = self.observe if get_ident() == self._thread else None  # another thread may have the same context
+        observe = self.observe
+        if observe is not None and get_ident() != self._thread:
+            observe = None  # another thread has the same context
+        if self.refusals:
+            if observe is not None:
+                observe()
+            return
         if observe is not None:  # the profiler would take most of the time here
             self.rest()
         try:
             outs = out if out.__class__ is tuple else (out,)
-            if REGISTRY.get(op.name) is not op:
+            if _known(REGISTRY, op.name) is not op:
                 self._append_alias(op, outs)
             else:
                 self._line(op, ins, params or {}, outs)
@@ -161,10 +168,11 @@ class Trace:
         observe, self.observe = self.observe, None
         if observe is not None:
             self.rest()
+        spot, self._spot = self._spot, self._spot or spot_now(3)
         try:
             yield
         finally:
-            self.observe = observe
+            self.observe, self._spot = observe, spot
             if observe is not None:
                 observe()
 
@@ -178,16 +186,26 @@ class Trace:
             self._same[tensor._id] = known
 
     def _line(self, op: Op, ins: tuple[Tensor, ...], params: dict[str, Any], outs: tuple[Tensor, ...]) -> None:
-        found = tuple([self._resolved(t) for t in ins])
-        given = [id(t._held) for t in ins]
-        depends = not self._depends.isdisjoint(found)
+        values, same, dependent, depends = self.values, self._same, self._depends, False
+        found: list[int] = []
+        for t in ins:
+            key = same.get(t._id, t._id)
+            if key not in values:
+                key = self._resolved(t)
+            found.append(key)
+            if key in dependent:
+                depends = True
         for tensor in outs:
-            self._know(tensor, "", id(tensor._held) not in given, kept=not depends)
+            held, fresh = tensor._held, True
+            for t in ins:
+                if t._held is held:
+                    fresh = False
+            self._know(tensor, "", fresh, not depends)
+            if depends:
+                dependent.add(tensor._id)
         if depends:
-            cause = CAUSE.get()
-            ids = tuple([t._id for t in outs])
-            self._depends.update(ids)
-            self.lines.append(Line(op, found, params, ids, place_now(), cause))
+            ids = (outs[0]._id,) if len(outs) == 1 else tuple([t._id for t in outs])
+            self._noted.append((op, tuple(found), params, ids, self._spot or spot_now(2), CAUSE.get()))
 
     def note(self, event: Any, tensor: Tensor, how: str) -> None:
         """Note a value that left the ops, or entered from outside."""
@@ -296,6 +314,8 @@ class Trace:
     def refuse(self, reason: str) -> None:
         """Note why the function cannot be compiled; it continues eagerly."""
         self.refusals.append(Refusal(reason, place_now()))
+        if self.observe is not None and get_ident() == self._thread:
+            self.observe()  # an op that fails is not noted
 
     # --- what is known of values -----------------------------------------------------------------------------------
 
@@ -308,14 +328,15 @@ class Trace:
         array = tensor._held
         if array.dtype.kind == "O":
             self.refuse("strings are not compiled")
-        memory = memory_of(array)
-        self.values[tensor._id] = Value(array.shape, array.dtype, name, memory)
+        memory = None if array.__class__ is np.ndarray else memory_of(array)
+        key, address = tensor._id, id(array)
+        self.values[key] = _NEW(Value, (array.shape, array.dtype, name, memory))
         if kept or array.__class__ not in _LONG or array.nbytes < _LARGE_BYTES:
-            self._arrays[tensor._id] = array
+            self._arrays[key] = array
         else:  # another array may get its address once it is gone
-            self._leaving.append(weakref.ref(array, partial(_forget, self._by_array, id(array))))
+            self._leaving.append(weakref.ref(array, partial(_forget, self._by_array, address)))
         if fresh:
-            self._by_array[id(array)] = None if id(array) in self._by_array else tensor._id
+            self._by_array[address] = None if address in self._by_array else key
 
     def _twin(self, array: Any) -> int | None:
         """Return the value that holds this very array; None if there is none, or if two of another origin do."""
@@ -345,18 +366,26 @@ class Trace:
     def program(self, results: list[Tensor]) -> Program:
         """Return the program with these results; it is valid only if there are no `refusals` afterwards."""
         found = tuple([self._resolved(t) for t in results])
-        names = statement_names(self.lines) | self._given  # before passes drop the lines that end a statement
+        places: dict[tuple[int, int] | None, Place | None] = {}
+        tables: dict[int, tuple[list[int], list[int | None]]] = {}
+        lines: list[Line] = []
+        for op, ins, params, ids, spot, cause in self._noted:
+            key = spot and (id(spot[0]), spot[1])
+            if key not in places:
+                places[key] = place_of(spot, tables)
+            lines.append(_NEW(Line, (op, ins, params, ids, places[key], cause)))
+        names = statement_names(lines) | self._given  # before passes drop the lines that end a statement
         for value, name in names.items():
             if value in self.values:
                 self.values[value] = self.values[value]._replace(name=name)
         outs = (*found, *self.assigned.values())
-        used = {i for line in self.lines for i in line.ins} | set(outs)
+        used = {i for line in lines for i in line.ins} | set(outs)
         constants = {i: self._arrays[i] for i in sorted(used) if i not in self._depends}
         return Program(
             (*self.arguments, *[late.value for late in self.late]),
             tuple(self.hidden.values()),
             {i: a if isinstance(a, (np.generic, DeviceArray)) else np.asarray(a) for i, a in constants.items()},
-            tuple(self.lines),
+            tuple(lines),
             found,
             tuple(self.assigned.values()),
             self.values,

@@ -2,7 +2,8 @@
 
 The background builds the code of a program, and another process its machine code: see `kernels.base.elsewhere`.  What
 the user's calls take is measured meanwhile, and so are the first calls of the program: each call runs once, one way or
-the other, so that nothing happens twice.  If the program turns out slower, calls run eagerly from then on.
+the other, so that nothing happens twice.  If the program turns out slower, calls run eagerly, and after some of them
+both ways are timed again: a machine that was busy at the first comparison must not decide for good.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ TRIES = 7
 """Calls of either way that are timed, of which the quickest counts."""
 MARGIN = 1.1
 """How many times as long the program must take for calls to run eagerly."""
+REST = 100
+"""Eager calls after a comparison that the program lost until the next one; four times as many after each."""
 PATIENCE = 1.0
 """Seconds of waiting after which a line says what for."""
 _LOG = logging.getLogger("autodiff_lab")
@@ -86,8 +89,11 @@ class Trial:
         self._of = of
         self.slower = False
         self.settled = False
+        self._rest = 0  # calls until the next comparison
+        self._pause = REST
         self._eager: list[float] = []
         self._compiled: list[float] = []
+        self.verdict = ""
 
     @property
     def entry(self) -> Compiled | None:
@@ -97,7 +103,8 @@ class Trial:
     def call(self, arrays: list[Any], eagerly: Callable[[], Any]) -> tuple[bool, Any]:
         """Run a call one way or the other; False if the program cannot serve it."""
         entry = self.entry
-        if self.slower:
+        if self._rest:
+            self._rest -= 1
             return True, eagerly()
         begin = time.perf_counter()
         if entry is None or (len(self._eager) < TRIES and len(self._eager) <= len(self._compiled)):
@@ -126,13 +133,17 @@ class Trial:
             self.settled = True
             if self.entry is not None:
                 self.entry.compared = True
-            self.slower = min(self._compiled) > MARGIN * min(self._eager)
+            compiled, eager = min(self._compiled), min(self._eager)
+            self.slower = compiled > MARGIN * eager
+            self.verdict = f"{1e3 * compiled:.3g} ms a call, {1e3 * eager:.3g} ms eagerly"
+            self._rest, self._pause = self._pause, 4 * self._pause
+            self._eager, self._compiled = [], []
 
-    def verdict(self, name: str) -> str:
-        """Log that the function runs eagerly from now on, and return why."""
-        compiled, eager = (f"{1e3 * min(times):.3g} ms" for times in (self._compiled, self._eager))
-        why = f"its program measured slower on this machine: {compiled} a call, {eager} eagerly"
-        _LOG.warning("%s runs eagerly from now on: %s", name, why)
+    def report(self, name: str) -> str:
+        """Return why calls run eagerly; the first time, log it."""
+        why = f"its program measured slower on this machine: {self.verdict}"
+        if self._pause == 4 * REST:
+            _LOG.warning("%s runs eagerly: %s. Both are timed again after %d calls", name, why, self._rest)
         return why
 
 

@@ -55,7 +55,8 @@ def block_of(line: Line, program: Program, *, in_loop: bool = False) -> Block | 
         return None
     values = [program.values[i] for i in (*line.ins, *line.outs)]
     first, out = values[0], values[-1]
-    if first.dtype.name not in _FLOATS or out.dtype != first.dtype:
+    finds = line.op.name in _FINDING and not in_loop  # a loop makes no integers
+    if first.dtype.name not in _FLOATS or (out.dtype != first.dtype and not finds):
         return None
     if any(v.memory is not None or 0 in v.shape for v in values):
         return None
@@ -67,6 +68,8 @@ def block_of(line: Line, program: Program, *, in_loop: bool = False) -> Block | 
 def _one_matrix(function: str) -> Callable[[Line, list[Value]], Block | None]:
     def made(line: Line, values: list[Value]) -> Block | None:
         *lead, n, _ = values[0].shape
+        if len(line.ins) > 1:  # LU factors are there
+            return None
         return Block(_MATRICES, function, (math.prod(lead), n), (True,), 0 if function == "cholesky" else n * n)
 
     return made
@@ -74,7 +77,7 @@ def _one_matrix(function: str) -> Callable[[Line, list[Value]], Block | None]:
 
 def _system(line: Line, values: list[Value]) -> Block | None:
     a, b = values[0].shape, values[1].shape
-    if values[1].dtype != values[0].dtype or (a[:-2] != b[:-2] and a[:-2]):
+    if len(line.ins) > 2 or values[1].dtype != values[0].dtype or (a[:-2] != b[:-2] and a[:-2]):
         return None
     name = "solve" if line.op.name == "solve" else "triangular"
     how = (int(line.params["lower"]),) if name == "triangular" else ()
@@ -105,6 +108,14 @@ def _scattered(line: Line, values: list[Value]) -> Block | None:
         return None
     sizes = (*_along(line.params["axis"], out.shape), math.prod(positions.shape))
     return Block(_POSITIONS, "scatter", sizes, (False, False))
+
+
+def _moved(line: Line, values: list[Value]) -> Block | None:
+    x, take, put, out = values
+    if not (_are_positions(take) and _are_positions(put)):
+        return None
+    sizes = (x.shape[0], out.shape[0], math.prod(out.shape[1:]), math.prod(take.shape))
+    return Block(_POSITIONS, "move", sizes, (False, False, False))
 
 
 def _by_coordinates(line: Line, values: list[Value]) -> Block | None:
@@ -153,12 +164,34 @@ def _reduced(line: Line, values: list[Value]) -> Block | None:
     return Block(_REDUCTIONS, name, (*sizes, how), (False,)) if length <= LONGEST_SUM else None
 
 
+def _found(line: Line, values: list[Value]) -> Block | None:
+    sizes = _along(line.params["axis"], values[0].shape)
+    return Block(_REDUCTIONS, "find_extreme", (*sizes, int(line.op.name == "argmax")), (False,))
+
+
+def _by_segment(line: Line, values: list[Value]) -> Block | None:
+    x, positions, out = values
+    if not _are_positions(positions) or len(positions.shape) != 1:
+        return None
+    sizes = (1, out.shape[0], math.prod(out.shape[1:]), positions.shape[0])
+    if line.op.name == "segment_sum":
+        return Block(_POSITIONS, "scatter", sizes, (False, False))
+    limits, empty = np.finfo(x.dtype), line.params["empty"]
+    if empty not in (0.0, limits.min, limits.max):
+        return None
+    how = (int(line.op.name == "segment_max"), int(np.sign(empty)))
+    return Block(_POSITIONS, "extremes", (*sizes[1:], *how), (False, False), out.shape[0])
+
+
+_FINDING = frozenset({"argmax", "argmin"})
 _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
-    "cholesky": _one_matrix("cholesky"), "cumprod": _scanned, "cumsum": _scanned, "det": _one_matrix("determinant"),
-    "det_log": _one_matrix("determinant_log"), "det_sign": _one_matrix("determinant_sign"), "gather": _gathered,
-    "gather_nd": _by_coordinates, "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced,
+    "argmax": _found, "argmin": _found, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned, "cumsum": _scanned,
+    "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
+    "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,
+    "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
     "prod": _reduced, "recurrence": _recurrent, "scatter_axis": _scattered, "scatter_nd": _by_coordinates,
-    "solve": _system, "sum": _reduced, "triangular_solve": _system,
+    "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,
+    "sum": _reduced, "triangular_solve": _system,
 }  # fmt: skip
 
 DET_SIGN = Op("det_sign", lambda x: np.linalg.slogdet(x)[0].astype(x.dtype)[()], None, 1,

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from autodiff_lab.compile.program import normalizing
 from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN
 from autodiff_lab.compile.program.program import Line, Value
 from autodiff_lab.engine.op import Op
@@ -28,6 +29,8 @@ NOT_ZERO_OR_ONE = Op(
 )  # fmt: skip
 OF_ROWS = frozenset({"extreme_grad", "softmax", "log_softmax", "softmax_grad", "log_softmax_grad"})
 """Ops that are worth rewriting where they work along long rows beside a loop."""
+FACTORED = {"det": 1, "inv": 1, "slogdet": 1, "solve": 2}
+"""Ops that may be given LU factors, and how many inputs they have without them."""
 
 
 class Writing(Protocol):
@@ -68,6 +71,8 @@ class Writing(Protocol):
 
 def fits(line: Line, values: list[Value]) -> bool:
     """Return whether a form can write a line whose inputs and result these are: cotangents may be stacks of them."""
+    if line.op.name in normalizing.NORMALIZING:
+        return normalizing.fits_normalizing(line, values)
     if line.op.name not in {*OF_ROWS, "logsumexp", "logsumexp_shares"}:
         return True
     shape, axes = values[-2].shape, _axes(line)
@@ -186,7 +191,17 @@ def slogdet(to: Writing, line: Line) -> None:
     """Write sign and logarithm of a determinant by themselves, as loops have lines of one result."""
     for op, out in zip((DET_SIGN, DET_LOG), line.outs, strict=True):
         if to.is_used(out):
-            to.end(line._replace(outs=(out,)), op, *line.ins)
+            to.end(line._replace(outs=(out,)), op, line.ins[0])
+
+
+def factored_again(to: Writing, line: Line) -> None:
+    """Write an op without the LU factors that it is given, as a loop does not hand them on."""
+    ins = line.ins[: FACTORED[line.op.name]]
+    if line.params.get("transposed"):
+        *lead, n, _ = to.values[ins[0]].shape
+        perm = (*range(-2 - len(lead), -2), -1, -2)
+        ins = (to.add("transpose", ins[:1], {"perm": perm}, (*lead, n, n), line), *ins[1:])
+    to.end(line, line.op, *ins)
 
 
 def tile(to: Writing, line: Line) -> None:
@@ -200,8 +215,11 @@ def tile(to: Writing, line: Line) -> None:
 
 
 FORMS: dict[str, Callable[[Writing, Line], None]] = {
-    "band_part": band_part, "extreme_grad": extreme_grad, "log_softmax": softmax, "log_softmax_grad": log_softmax_grad,
-    "logsumexp": logsumexp, "logsumexp_shares": logsumexp_shares, "roll": roll, "slogdet": slogdet,
-    "softmax": softmax, "softmax_grad": softmax_grad, "tile": tile,
+    "band_part": band_part, "det": factored_again, "extreme_grad": extreme_grad, "inv": factored_again,
+    "log_softmax": softmax, "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
+    "logsumexp_shares": logsumexp_shares, "moments": normalizing.moments, "normalize": normalizing.normalize,
+    "normalize_grad": normalizing.normalize_grad, "roll": roll, "slogdet": slogdet, "softmax": softmax,
+    "softmax_grad": softmax_grad, "solve": factored_again, "standardize": normalizing.standardize,
+    "standardize_grad": normalizing.standardize_grad, "tile": tile,
 }  # fmt: skip
 """By the name of an op, what writes it."""

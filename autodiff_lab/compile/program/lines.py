@@ -95,7 +95,7 @@ STATIC = frozenset({
     "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_grad",
     "logsumexp", "logsumexp_shares", "roll", "reverse", "tile", "pad", "cumsum", "cumprod", "gather_nd", "scatter_nd",
     "band_part", "diag", "diag_part", "cholesky", "inv", "solve", "triangular_solve", "det", "det_sign", "det_log",
-    "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
+    "lu_factors", "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""

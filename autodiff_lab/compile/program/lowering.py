@@ -14,27 +14,41 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from autodiff_lab.compile.program.blocks import LARGEST_IN_LOOP
 from autodiff_lab.compile.program.contractions import contracted
-from autodiff_lab.compile.program.forms import FORMS, OF_ROWS, fits
+from autodiff_lab.compile.program.forms import FACTORED, FORMS, OF_ROWS, fits
+from autodiff_lab.compile.program.moving import MOVED_ROWS, moves_of
+from autodiff_lab.compile.program.normalizing import MOST, NORMALIZING
+from autodiff_lab.compile.program.parts import with_parts_added
 from autodiff_lab.compile.program.program import Line, Program, Value
-from autodiff_lab.compile.program.regions import REDUCTIONS, SHORTEST_ROW, WIDE, fusible, reduced, too_long
+from autodiff_lab.compile.program.regions import (
+    LARGEST_IN_TURN,
+    REDUCTIONS,
+    SHORTEST_ROW,
+    WIDE,
+    fusible,
+    reduced,
+    too_long,
+)
 from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS
-from autodiff_lab.compile.program.rewriting import hashable, one_value
+from autodiff_lab.compile.program.rewriting import hashable, one_value, without_dead
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.compiler import breathe
 
 _FLOATS = ("float32", "float64")
+_MULTIPLIED_BY = {"gelu": "normal_cdf", "silu": "sigmoid"}
+"""Ops that multiply their input by a function of it, which their gradients need as well."""
 FEW = 4096
 """Elements below which an op is rewritten wherever it stands: steps of a sequence cost less than a call from Python."""
 
 
 def lowered(program: Program) -> Program:
     """Return the program in smaller lines, with the same results."""
-    return _Lowering(program).run()
+    return _Lowering(with_parts_added(program)).run()
 
 
 class _Lowering:
@@ -54,18 +68,31 @@ class _Lowering:
         self.turned: dict[int, Line] = {}  # products that are only needed transposed
         self.made: dict[Any, int] = {}  # constants that forms need
         self.grown: dict[Any, tuple[int, int, int]] = {}
+        self.factors: dict[
+            tuple[str, int], int | None
+        ] = {  # functions of values that gradients need, once they are made
+            (line.op.name, line.ins[0]): None for line in program.lines if line.op.name in _MULTIPLIED_BY.values()
+        }
         self.often = Counter(_kind(line, program) for line in program.lines if line.op.name in FORMS)
 
     def run(self) -> Program:
         """Return the rewritten program."""
+        moves = moves_of(self.program)
+        picked = {move.line.outs[0] for move in moves.values()}
         for line in self.program.lines:
             breathe()
             made = FORMS.get(line.op.name)
-            if line.op.name == "matmul" and self.program.memory is None:
-                self._product(line)
-            elif line.op.name == "einsum" and contracted(self, line):
+            move = moves.get(line.outs[0])
+            if line.outs[0] in picked:
                 continue
-            elif line.op.name == "transpose" and line.ins[0] in self.turned:
+            if move is not None:
+                shape = self.values[line.outs[0]].shape
+                self.end(line._replace(params={}), MOVED_ROWS, move.x, move.take, line.ins[1], shape=shape)
+            elif line.op.name == "matmul" and self.program.memory is None:
+                self._product(line)
+            elif (line.op.name == "einsum" and contracted(self, line)) or self._is_shared(line):
+                continue
+            elif line.ins and line.ins[0] in self.turned:
                 self._turned_product(line)
             elif made is not None and self._is_worth_it(line):
                 made(self, line)
@@ -75,7 +102,8 @@ class _Lowering:
                 self._keep(line._replace(ins=(self.read(line.ins[0], line),)))
             else:
                 self._keep(line)
-        return replace(self.program, lines=tuple(self.lines), values=self.values, constants=self.constants)
+        found = replace(self.program, lines=tuple(self.lines), values=self.values, constants=self.constants)
+        return without_dead(found) if any(line.op.name == "lu_factors" for line in self.lines) else found
 
     def _keep(self, line: Line) -> None:
         self.lines.append(line)
@@ -92,8 +120,11 @@ class _Lowering:
         values = [self.values[i] for i in (*line.ins, *line.outs)]
         most = max(math.prod(value.shape) for value in values)
         repeats = self.often[_kind(line, self.program)] >= FEWEST_ROUNDS
+        if len(values) > FACTORED.get(line.op.name, len(values)) + len(line.outs):  # LU factors are there
+            return repeats and values[0].shape[-1] <= LARGEST_IN_LOOP and values[0].dtype.name in _FLOATS
         plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in values)
-        few = most < (WIDE if repeats else FEW) and values[0].shape != ()
+        limit = MOST if line.op.name in NORMALIZING else FEW
+        few = most < (LARGEST_IN_TURN if repeats else limit) and values[0].shape != ()
         return plain and values[0].dtype.name in _FLOATS and few and fits(line, values)
 
     def _rows_are_long(self, line: Line) -> bool:
@@ -122,13 +153,13 @@ class _Lowering:
     def _is_small(self, line: Line) -> bool:
         """Return whether a loop of a few lines is as quick as NumPy, and may run in one call with others."""
         whole, out = self.values[line.ins[0]], self.values[line.outs[0]]
-        small = 1 < math.prod(whole.shape) < WIDE and whole.memory is None and whole.dtype == out.dtype
+        small = 1 < math.prod(whole.shape) < LARGEST_IN_TURN and whole.memory is None and whole.dtype == out.dtype
         return small and whole.dtype.name in _FLOATS and reduced(line, self.program)[0] is not None
 
     def _is_small_apart(self, line: Line) -> bool:
         """Return whether a small array is reduced over axes between which others stay."""
         whole = self.values[line.ins[0]]
-        small = math.prod(whole.shape) < WIDE and 0 not in whole.shape and whole.memory is None
+        small = math.prod(whole.shape) < LARGEST_IN_TURN and 0 not in whole.shape and whole.memory is None
         return small and whole.dtype.name in _FLOATS and len(_runs(line.params["axes"])) > 1
 
     def _reduced_apart(self, line: Line) -> None:
@@ -157,18 +188,35 @@ class _Lowering:
         else:
             users = self.program.users[line.outs[0]]
             left = self.program.made_by.get(line.ins[0])
-            alone = len(users) == 1 and users[0].op.name == "transpose" and line.outs[0] not in self.program.outputs
-            if alone and left is not None and left.op.name == "transpose":
+            alone = len(users) == 1 and _swaps(users[0]) and line.outs[0] not in self.program.outputs
+            if alone and _swaps(left):
                 self.turned[line.outs[0]] = line
             else:
                 self._keep(line)
+
+    def _is_shared(self, line: Line) -> bool:
+        """Write a value times a function of itself so that its gradient gets the function; return whether it does."""
+        factor = _MULTIPLIED_BY.get(line.op.name)
+        key = (factor or line.op.name, line.ins[0] if line.ins else -1)
+        if key not in self.factors or self.program.memory is not None or not fusible(line, self.program):
+            return False
+        made = self.factors[key]
+        if factor is None:
+            if made is None:
+                return False
+            self.end(line, "identity", made)
+            return True
+        if made is None:
+            made = self.factors[key] = self.each(line, factor, line.ins[0])
+        self.end(line, "multiply", line.ins[0], made)
+        return True
 
     def _turned_product(self, line: Line) -> None:
         """Write (xᵀ y)ᵀ as yᵀ x."""
         product = self.turned[line.ins[0]]
         left, y = self.program.made_by[product.ins[0]], product.ins[1]
         right = self.program.made_by.get(y)
-        if right is not None and right.op.name == "transpose":
+        if _swaps(right):
             y = right.ins[0]
         else:
             y = self.add("transpose", (y,), {"perm": (-1, -2)}, self.values[y].shape[::-1], line)
@@ -232,6 +280,11 @@ def _runs(axes: tuple[int, ...]) -> list[tuple[int, ...]]:
         else:
             found.append((axis,))
     return found
+
+
+def _swaps(line: Line | None) -> TypeGuard[Line]:
+    """Return whether a line transposes a matrix; a transpose may also leave both axes in place."""
+    return line is not None and line.op.name == "transpose" and [axis % 2 for axis in line.params["perm"]] == [1, 0]
 
 
 def _kind(line: Line, program: Program) -> Any:

@@ -24,6 +24,8 @@ SHORTEST_ROW = 16
 """Shorter rows fill no vector; what depends on their sums is left to the next region, which loops over all elements."""
 WIDE = 65_536
 """Elements from which on a loop takes a range of blocks or rows, so that threads can share it."""
+LARGEST_IN_TURN = 2 * WIDE
+"""Elements from which on a loop over arrays stays unrolled: its turns are not shared among threads."""
 LONGEST_THERE = 16_384
 """Bytes of the longest row that threads of a GPU share and read again: the rows of all blocks must fit its cache."""
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod"})

@@ -232,9 +232,9 @@ class _Finder:
             if self.numbers is not None:
                 rule, holds = _growth([self.numbers[start + k * period + at] for k in range(count)])
                 count = min(count, holds)
+                if count < FEWEST_ROUNDS:
+                    return None
                 numbers.append(rule)
-        if count < FEWEST_ROUNDS:
-            return None
         cut = tuple(
             tuple(Tabled(law.values[:count]) if isinstance(law, Tabled) else law for law in mine) for mine in laws
         )

@@ -25,7 +25,7 @@ def simplify(program: Program) -> Program:
     same: dict[int, int] = {}
     seen: dict[Any, tuple[int, ...]] = {}
     made: dict[int, Line] = {}
-    constants = _merged(program, same)
+    constants = _merged(program, same, uniform)
     lines: list[Line] = []
     for line in program.lines:
         breathe()
@@ -78,8 +78,8 @@ def _spread(array: Any, value: Any) -> Any:
     return np.broadcast_to(value, array.shape)
 
 
-def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
-    """Merge constants with the same bits."""
+def _merged(program: Program, same: dict[int, int], uniform: dict[int, Any]) -> dict[int, Any]:
+    """Merge constants with the same bits, if they are small or all their elements are alike."""
     seen: dict[Any, int] = {}
     kept: dict[int, Any] = {}
     for i, array in program.constants.items():
@@ -87,7 +87,9 @@ def _merged(program: Program, same: dict[int, int]) -> dict[int, Any]:
         small = array.size <= 1000
         host = array.to_host() if there and small else array
         place = array.memory if there else None
-        key = (array.shape, str(array.dtype), place, np.asarray(host).tobytes()) if small else (i,)
+        alike = () if small else (uniform[i].tobytes(),) if i in uniform else (i,)
+        bits = (np.asarray(host).tobytes(),) if small else alike
+        key = (array.shape, str(array.dtype), place, small, *bits)
         first = seen.setdefault(key, i)
         if first is i:
             kept[i] = array
@@ -134,7 +136,10 @@ def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[
         twin = inner.ins[0] if inner is not None and inner.op.name == "negative" else None
     elif line.op.name == "transpose":
         inner = made.get(line.ins[0])
-        twin = inner.ins[0] if inner is not None and _turns_back(inner, line) else None
+        if _is_in_order(line.params["perm"]):
+            twin = line.ins[0]
+        elif inner is not None and inner.op.name == "transpose" and _turns_back(inner, line):
+            twin = inner.ins[0]
     elif line.op.name in _NEUTRAL:
         number, either = _NEUTRAL[line.op.name]
         x, y = line.ins
@@ -144,10 +149,13 @@ def _unneeded(line: Line, program: Program, uniform: dict[int, Any], made: dict[
 
 def _turns_back(inner: Line, outer: Line) -> bool:
     """Return whether a transpose undoes another one."""
-    if inner.op.name != "transpose" or len(inner.params["perm"]) != len(outer.params["perm"]):
-        return False
-    rank = len(inner.params["perm"])
-    return [inner.params["perm"][axis] % rank for axis in outer.params["perm"]] == list(range(rank))
+    within, perm = inner.params["perm"], outer.params["perm"]
+    return len(within) == len(perm) and _is_in_order(tuple(within[axis] for axis in perm))
+
+
+def _is_in_order(perm: tuple[int, ...]) -> bool:
+    """Return whether a permutation leaves every axis where it is."""
+    return all(axis % len(perm) == i for i, axis in enumerate(perm))
 
 
 _REPEATING = frozenset({"identity", "stop_gradient", "reshape", "broadcast_to", "cast"})
@@ -161,6 +169,8 @@ def _is_number(uniform: dict[int, Any], i: int, number: float) -> bool:
     value = uniform.get(i)
     if value is None or value != number:
         return False
+    if value.dtype.kind == "c":  # a product with 1 + 0j mixes the parts, which counts where one is infinite
+        return number == 0 and np.signbit(value.real) == np.signbit(value.imag) == np.signbit(number)
     return number != 0 or value.dtype.kind in "iu" or np.signbit(value) == np.signbit(number)
 
 

@@ -16,7 +16,7 @@ from autodiff_lab.compile.program.blocks import Block, block_of
 from autodiff_lab.compile.program.expressions import angle, expression
 from autodiff_lab.compile.program.looking import VIEWING, view_by
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import REDUCTIONS
+from autodiff_lab.compile.program.regions import LARGEST_IN_TURN, REDUCTIONS
 from autodiff_lab.compile.program.reroll import Before, Carried, Inside, Kept, Law, Tabled
 from autodiff_lab.compile.program.rewriting import one_value
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
@@ -27,8 +27,6 @@ from autodiff_lab.engine.op import REGISTRY
 
 VALUE, STACK = "value", "stack of an earlier loop"
 """What comes in, in the names of flat arrays: a value by its number, or what a statement of an earlier loop stored."""
-LARGEST = 65_536
-"""Elements of a statement from which on its own loop, which threads share, is as fast."""
 TABLED = 2_048
 """Elements of the largest array that is copied for each turn, where every turn reads another one."""
 _FLOATS = (np.dtype("float32"), np.dtype("float64"))
@@ -171,7 +169,7 @@ class Body:
 
     def _each(self, text: str, ins: tuple[View | Literal, ...], target: View, **more: Any) -> View:
         """Add an expression, and return where its results lie."""
-        if math.prod(target.shape) >= LARGEST:
+        if math.prod(target.shape) >= LARGEST_IN_TURN:
             raise Unexpressed("large arrays")
         spread = tuple(one.spread(target.shape) if isinstance(one, View) else one for one in ins)
         self.statements.append(Each(text, spread, target, target.base, **more))
@@ -242,7 +240,7 @@ class Body:
     def _reduced(self, line: Line, source: View | Literal, target: View) -> View:
         shape, name = self.program.values[line.ins[0]].shape, line.op.name
         axes = {a % len(shape) for a in line.params["axes"]} if shape else set[int]()
-        if math.prod(shape) >= LARGEST:
+        if math.prod(shape) >= LARGEST_IN_TURN:
             raise Unexpressed("large arrays")
         if not axes:
             return self._each("{0}", (source,), target)
@@ -291,7 +289,7 @@ class Body:
 
     def _applied(self, block: Block, ins: list[View | Literal], target: View, at: int) -> View:
         """Add the call of a block, with copies of operands that do not lie as it reads them."""
-        if max(math.prod(view.shape) for view in (target, *ins) if isinstance(view, View)) >= LARGEST:
+        if max(math.prod(view.shape) for view in (target, *ins) if isinstance(view, View)) >= LARGEST_IN_TURN:
             raise Unexpressed("large arrays")
         given: list[View] = []
         strides: list[tuple[View, int]] = []
@@ -329,7 +327,7 @@ class Body:
     def _put_together(self, turns: list[Parts], ins: list[View | Literal], target: View) -> View:
         """Write parts into a whole: zeros where none lies, one after the other where they overlap."""
         shape, out, parts = target.shape, target.base, turns[0]
-        if math.prod(shape) >= LARGEST:
+        if math.prod(shape) >= LARGEST_IN_TURN:
             raise Unexpressed("large arrays")
         count = np.zeros(shape, np.int16)
         for op, params in parts.places:

@@ -18,6 +18,7 @@ from autodiff_lab.compile.program.program import Line, Program, Value, brief
 from autodiff_lab.compile.program.repeats import INDEXED, loops_of
 from autodiff_lab.compile.program.reroll import Before, Carried, Kept, Loop, Tabled, without
 from autodiff_lab.compile.recurrences.body import VALUE, numbers_of
+from autodiff_lab.compile.recurrences.rows import put_together, read_by_name, rows_in
 from autodiff_lab.compile.recurrences.text import Text
 from autodiff_lab.compile.recurrences.views import Unexpressed
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, name_statements
@@ -64,6 +65,8 @@ class _Recurrences:
                 self.roll = Roll(self.lines, list(program.outputs), loops)
             except NotRolled:
                 return
+            rows = ((line.outs[0], rows_in(line, program, self.roll)) for line in self.roll.plain)
+            self.together = {out: runs for out, runs in rows if runs}
             self.single = self._read_one_by_one()
             texts = [self._text(n) for n in range(len(loops))]
             gone = {n for n, text in enumerate(texts) if text is None}
@@ -74,19 +77,25 @@ class _Recurrences:
 
     def _worth(self, loops: list[Loop]) -> list[Loop]:
         """Return the loops over arrays that are long enough, and those that only take parts which another reads."""
-        read = {law.loop for loop in loops for mine in loop.laws for law in mine if isinstance(law, Kept)}
+        reads = [{law.loop for mine in loop.laws for law in mine if isinstance(law, Kept)} for loop in loops]
+        read = set().union(*reads)
+        turns = [self.lines[loop.start : loop.start + loop.period] for loop in loops]
+        shapes = [[self.program.values[i].shape for line in turn for i in (*line.ins, *line.outs)] for turn in turns]
+        arrays = {n for n, of_turn in enumerate(shapes) if any(of_turn)}
+        for _ in loops:  # single numbers that such a loop stores are read in one, too
+            arrays |= {n for n, others in enumerate(reads) if not arrays.isdisjoint(others)}
         gone: set[int] = set()
-        for n, loop in enumerate(loops):
-            turn = self.lines[loop.start : loop.start + loop.period]
-            arrays = any(self.program.values[line.outs[0]].shape for line in turn)
+        for n, (loop, turn) in enumerate(zip(loops, turns, strict=True)):
             computing = sum(line.op.name not in VIEWING for line in turn)
-            if not arrays or (computing * loop.rounds < FEWEST and (computing or n not in read)):
+            if n not in arrays or (computing * loop.rounds < FEWEST and (computing or n not in read)):
                 gone.add(n)
         return without(loops, self.lines, gone)
 
     def _read_one_by_one(self) -> set[int]:
         """Return the values that something outside of their own loop reads by name."""
-        found = {i for line in self.roll.plain for i in line.ins} | set(self.program.outputs)
+        found = set(self.program.outputs)
+        for line in self.roll.plain:
+            found.update(read_by_name(line, self.together.get(line.outs[0])))
         for loop in self.roll.loops:
             for law in (law for mine in loop.laws for law in mine):
                 found.update(_named(law))
@@ -111,7 +120,13 @@ class _Recurrences:
         number, fresh = 0, count(1 + max(values))
         for part in self.roll.parts():
             if not isinstance(part, Loop):
-                lines += part
+                for line in part:
+                    runs = self.together.get(line.outs[0])
+                    if runs is None:
+                        lines.append(line)
+                    else:
+                        lines += put_together(line, runs, self.program, values, stacks, self.roll)
+                fresh = count(1 + max(values))
                 continue
             for at in self.texts[number].stacks:
                 shape, dtype, name, _ = values[self.lines[part.end - part.period + at].outs[0]]

@@ -25,11 +25,48 @@ class Elements(NamedTuple):
     numbers: tuple[int, ...]
 
 
+SHORT = 64
+"""Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
+_OF_INTEGERS = frozenset({
+    "add", "equal", "greater", "greater_equal", "less", "less_equal", "multiply", "negative", "not_equal", "subtract",
+    "where",
+})  # fmt: skip
+"""Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
+
+
 def joins_alone(line: Line, program: Program) -> bool:
     """Return whether a step can compute a line that is in no fused loop."""
-    shape = program.values[line.outs[0]].shape
-    axes = sum(n > 1 for n in shape)
-    return bool(shape) and fusible(line, program) and axes <= MOST_AXES and math.prod(shape) < WIDE
+    values = program.values
+    shape = values[line.outs[0]].shape
+    if (
+        not shape
+        or sum(n > 1 for n in shape) > MOST_AXES
+        or not (fusible(line, program) or _of_integers(line, program))
+    ):
+        return False
+    return math.prod(shape) < WIDE or in_short_rows(line, program)
+
+
+def _of_integers(line: Line, program: Program) -> bool:
+    """Return whether an op of integers is one that a step computes."""
+    values = [program.values[i] for i in (*line.outs, *line.ins)]
+    kinds = {value.dtype.name for value in values} - {"bool"}
+    plain = all(value.memory is None and 0 not in value.shape for value in values)
+    return line.op.name in _OF_INTEGERS and len(kinds) == 1 and kinds <= {"int32", "int64"} and plain
+
+
+def in_short_rows(line: Line, program: Program) -> bool:
+    """Return whether operands are repeated along different axes, so that only short rows lie in one piece."""
+    shape, *given = (program.values[i].shape for i in (*line.outs, *line.ins))
+    spread = [(1,) * (len(shape) - len(own)) + own for own in given if own]
+    run, repeated = 1, None
+    for k in reversed(range(len(shape))):
+        now = [own[k] == 1 for own in spread]
+        if shape[k] > 1 and repeated not in (None, now):
+            return run <= SHORT
+        if shape[k] > 1:
+            run, repeated = run * shape[k], now
+    return False
 
 
 def elements_of(line: Line, program: Program, strides: list[tuple[int, ...]]) -> Elements:
@@ -94,8 +131,13 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
     body = [*outer, "for l in range(n):", *indented(inner)]
     for depth, turn in ((2, "k"), (1, "j"), (0, "i")):
         body = [f"for {turn} in range(slots[{first + depth}]):", *indented(body)]
+    integers = [
+        f"from numpy import {number} as number, bool_, int32",
+        "from autodiff_lab.kernels.maths.single import choose",
+        "zero, one = number(0), number(1)",
+    ]
     return "\n".join([
-        *preamble(number, [found]),
+        *(integers if number.startswith("int") else preamble(number, [found])),
         "from autodiff_lab.kernels.base.pointers import STEP, at",
         "@addressed(STEP)",
         "def step(slots):",

@@ -10,14 +10,16 @@ import heapq
 import math
 from collections.abc import Iterable
 
-from autodiff_lab.compile.loops.source import LARGE, Kernel
+from autodiff_lab.compile.loops.source import Kernel
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.sequences.kernels import Item, lines_of, sequence_kernel
-from autodiff_lab.compile.sequences.tasks import gives_view, joins
+from autodiff_lab.compile.sequences.steps import gives_view, joins, worth_alone
 
 FEWEST = 2
 """Steps that are worth a call of their own."""
+MOST_BYTES = 1 << 20
+"""Bytes of the largest value between steps that may run in another order than in the program."""
 Found = tuple[str, Region | Kernel | Line]
 
 
@@ -56,7 +58,7 @@ class _Joining:
 
     def joined(self) -> list[Found]:
         """Return the steps, with sequences."""
-        if sum(self.small) < FEWEST:
+        if not any(self.small):
             return self.whole
         made: list[Found] = []
         run: list[Item] = []
@@ -65,8 +67,9 @@ class _Joining:
             if n is not None and self.small[n]:
                 run.append(self.items[n])  # type: ignore[arg-type]
                 continue
-            count += len(run) >= FEWEST
-            made += self._as_one(run, f"sequence_{count}") if len(run) >= FEWEST else run
+            worth = len(run) >= FEWEST or any(worth_alone(item, self.program) for _, item in run)
+            count += worth
+            made += self._as_one(run, f"sequence_{count}") if worth else run
             run = []
             if n is not None:
                 made.append(self.items[n])
@@ -127,9 +130,12 @@ class _Joining:
         return steps
 
     def _order(self) -> list[int]:
-        """Return an order in which small steps stand together, if all values are small; else memory matters more."""
-        values = self.program.values
-        if any(math.prod(v.shape) * v.dtype.itemsize >= LARGE for v in values.values()):
+        """Return an order in which small steps stand together, if all values between them are small.
+
+        Otherwise memory matters more, which is that of neither what comes in nor what is returned.
+        """
+        values = [self.program.values[i] for i in self.program.made_by if i not in self.program.outputs]
+        if any(math.prod(v.shape) * v.dtype.itemsize > MOST_BYTES for v in values):
             return list(range(len(self.items)))
         maker = {i: n for n, (_, item) in enumerate(self.items) for i in _touched(item)[1]}
         users: list[list[int]] = [[] for _ in self.items]

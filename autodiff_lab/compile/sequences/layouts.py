@@ -18,6 +18,8 @@ from autodiff_lab.engine.op import REGISTRY
 
 MOST_AXES = 4
 """Axes of the largest copy, where those that lie one after the other count as one."""
+MOST_COPIES = 16
+"""Copies that stand for one of more axes."""
 
 
 class Part(NamedTuple):
@@ -54,6 +56,11 @@ def merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, 
         else:
             axes.append((n, stride))
     return axes
+
+
+def few_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Return whether few copies put the elements of a view in order."""
+    return math.prod(n for n, _ in merged(shape, strides)[:-MOST_AXES]) <= MOST_COPIES
 
 
 def view_of(

@@ -9,7 +9,6 @@ operand transposed.  What needs its elements in order gets a copy of them, once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,35 +16,23 @@ import numpy as np
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.text import START, Writer, indented
 from autodiff_lab.compile.program.blocks import Block, block_of
-from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.sequences.convolutions import Pass, passes_of
 from autodiff_lab.compile.sequences.elements import elements_of, joins_alone
 from autodiff_lab.compile.sequences.layouts import (
     MOST_AXES,
     dense_strides,
+    few_axes,
     in_rows,
     is_dense,
     merged,
     parts_of_whole,
     seen_by,
 )
+from autodiff_lab.compile.sequences.steps import CASTS, JOINS
 from autodiff_lab.compile.sequences.texts import PUT, ZERO, block_text, copy_text, product_text
 from autodiff_lab.kernels.base.store import load
-
-MOST_SCALARS = 40
-"""From so many single numbers on, loops are searched for in them, see `scalars`."""
-MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
-"""Multiplications of the largest product by the bytes of a vector register, and bytes of the largest right operand.
-
-With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
-"""
-CASTS = frozenset({"cast", "cast_to_discrete"})
-"""Ops that a copy computes where their result is of a float dtype."""
-
-
-JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
-"""Ops that put their inputs into parts of a whole."""
 
 
 class Place(NamedTuple):
@@ -71,70 +58,6 @@ class Task(NamedTuple):
     made: tuple[int, ...]
 
 
-def is_plain(program: Program, values: Iterable[int]) -> bool:
-    """Return whether values are arrays on the CPU, not empty, of dtypes that machine code can copy."""
-    return all(
-        value.memory is None and 0 not in value.shape and value.dtype.kind in "fiub" and value.dtype.isnative
-        and not (value.dtype.kind == "f" and value.dtype.itemsize not in (4, 8))
-        for value in (program.values[i] for i in values)
-    )  # fmt: skip
-
-
-def joins(item: Region | Line, program: Program) -> bool:
-    """Return whether a step can be one of a sequence."""
-    if isinstance(item, Line):
-        if not is_plain(program, (*item.ins, *item.outs)):
-            return False
-        if item.op.name in CASTS:
-            return program.values[item.outs[0]].dtype.kind == "f" and _elements(item, program) < WIDE
-        if item.op.name in JOINS:
-            return _is_small_join(item, program)
-        if joins_alone(item, program):
-            return True
-        if block_of(item, program) is not None:
-            return all(math.prod(program.values[i].shape) < WIDE for i in (*item.ins, *item.outs))
-        return is_small_product(item, program)
-    small = math.prod(item.shape) < WIDE if item.shape else len(item.all) < MOST_SCALARS
-    return small and item.memory is None and is_plain(program, item.ins())
-
-
-def gives_view(line: Line, program: Program) -> bool:
-    """Return whether the result of an op lies in the memory of its input, with few axes."""
-    if line.op.name not in VIEWING or len(line.ins) != 1 or not is_plain(program, (*line.ins, *line.outs)):
-        return False
-    (value,) = line.ins
-    shape, dtype, *_ = program.values[value]
-    seen = seen_by(line, shape, dtype, dense_strides(shape))
-    return seen is not None and len(merged(program.values[line.outs[0]].shape, seen[1])) <= MOST_AXES
-
-
-def _elements(line: Line, program: Program) -> int:
-    return math.prod(program.values[line.outs[0]].shape)
-
-
-def _is_small_join(line: Line, program: Program) -> bool:
-    out, *parts = (program.values[i] for i in (*line.outs, *line.ins))
-    same = out.dtype.name in ("float32", "float64") and all(part.dtype == out.dtype for part in parts)
-    few = all(sum(n > 1 for n in part.shape) <= MOST_AXES for part in parts)
-    return same and few and _elements(line, program) < WIDE and parts_of_whole(line, program) is not None
-
-
-def is_small_product(line: Line, program: Program) -> bool:
-    """Return whether a product of matrices is left to compiled code."""
-    if line.op.name != "matmul":
-        return False
-    x, y, out = (program.values[i] for i in (*line.ins, *line.outs))
-    if not x.dtype == y.dtype == out.dtype or out.dtype.name not in ("float32", "float64"):
-        return False
-    if not (x.shape and y.shape) or (len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]):
-        return False
-    from autodiff_lab.kernels.convolution.numba_tiles import BYTES
-
-    work = math.prod(x.shape) * (y.shape[-1] if len(y.shape) > 1 else 1)
-    right = math.prod(y.shape[-2:]) * y.dtype.itemsize
-    return work <= MOST_WORK[BYTES] and right <= LARGEST_RIGHT
-
-
 class Builder:
     """Turns regions and lines into tasks, one after the other.
 
@@ -157,6 +80,7 @@ class Builder:
         self.lies: dict[int, Lies] = {}
         self.writers: dict[int, Writer] = {}  # of each region, by the first value that it makes
         self._copies: dict[int, Place] = {}
+        self._extra = 0  # buffers of no value
 
     def add(self, item: Region | Line) -> None:
         """Add the tasks of a step."""
@@ -172,6 +96,8 @@ class Builder:
             self._each(item)
         elif (block := block_of(item, self.program)) is not None:
             self._block(item, block)
+        elif passes := passes_of(item, self.program):
+            self._convolution(item, passes)
         else:
             self._view(item)
 
@@ -199,6 +125,11 @@ class Builder:
             self.lies[value] = Lies(value, 0, dense_strides(shape))
         return place
 
+    def _another(self) -> int:
+        """Return the number of a buffer that no value has."""
+        self._extra += 1
+        return -self._extra
+
     def _place(self, value: int) -> Place:
         lies = self._of(value)
         return Place(lies.buffer, lies.offset * self.program.values[value].dtype.itemsize)
@@ -213,7 +144,7 @@ class Builder:
         found = self._copies.get(value)
         if found is None:
             source = self._place(value)
-            found = self._copies[value] = self._new(value, -1 - len(self._copies))
+            found = self._copies[value] = self._new(value, self._another())
             kind = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}[self.program.values[value].dtype.itemsize]
             self._copy(value, source, found, kind, kind)
         return found
@@ -221,10 +152,16 @@ class Builder:
     def _copy(self, value: int, source: Place, target: Place, kind: str, made: str) -> None:
         """Add the task that reads a value where it lies, and writes its elements in order, perhaps of another dtype."""
         axes = merged(self.program.values[value].shape, self.lies[value].strides)
+        more, axes = axes[: max(0, len(axes) - MOST_AXES)], axes[-MOST_AXES:]
         fill = [(1, 0)] * (MOST_AXES - len(axes))
         lengths, strides = zip(*fill, *axes, strict=True)
-        text = copy_text(kind, made, strides[-1])
-        self.tasks.append(Task(load(text).step, (source, target, *lengths, *strides), (target.buffer,)))
+        step = load(copy_text(kind, made, strides[-1])).step
+        read, written = (np.dtype(name).itemsize for name in (kind, made))
+        for n, turn in enumerate(np.ndindex(*[length for length, _ in more])):  # a copy for each place in further axes
+            before = sum(k * stride for k, (_, stride) in zip(turn, more, strict=True))
+            begin = Place(source.buffer, source.bytes + read * before)
+            goal = Place(target.buffer, target.bytes + written * n * math.prod(lengths))
+            self.tasks.append(Task(step, (begin, goal, *lengths, *strides), () if n else (target.buffer,)))
 
     def _cast(self, line: Line) -> None:
         value, out = line.ins[0], line.outs[0]
@@ -266,7 +203,7 @@ class Builder:
         if seen is None:
             raise ValueError(f"{line.op.name} gives no view")
         self.lies[out] = Lies(lies.buffer, lies.offset + seen[0], seen[1])
-        if len(merged(self.program.values[out].shape, seen[1])) > MOST_AXES:
+        if not few_axes(self.program.values[out].shape, seen[1]):
             raise ValueError(f"{line.op.name} gives a view of too many axes")
 
     def _product(self, line: Line) -> None:
@@ -336,6 +273,21 @@ class Builder:
         numbers = [*block.sizes, *strides, *[block.room] * (block.room > 0)]
         text = block_text(block, kinds, len(numbers))
         self.tasks.append(Task(load(text).step, (out, *places, *numbers), (out.buffer,)))
+
+    def _convolution(self, line: Line, passes: tuple[Pass, ...]) -> None:
+        places = [self._dense(i) for i in line.ins]
+        out, image, panel = self._new(line.outs[0]), Place(self._another(), 0), Place(self._another(), 0)
+        size = self.program.values[line.outs[0]].dtype.itemsize
+        self.sizes[image.buffer] = size * max(one.image for one in passes)
+        self.sizes[panel.buffer] = size * max(one.panel for one in passes)
+        made = out.buffer, image.buffer, panel.buffer
+        for n, one in enumerate(passes):
+            slots: list[int | Place] = [out, *places, image, one.image, panel, one.panel]
+            for table in one.tables:
+                at = Place(self._another(), 0)
+                self.constants[at.buffer] = table
+                slots += [at, table.size]
+            self.tasks.append(Task(load(one.text).step, tuple(slots), () if n else made))
 
     def _loop(self, region: Region) -> None:
         writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)))

@@ -1,0 +1,107 @@
+"""Steps: which parts of a program a sequence can compute, and which are views that cost nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from autodiff_lab.compile.program.blocks import block_of
+from autodiff_lab.compile.program.looking import VIEWING
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.compile.sequences.convolutions import passes_of
+from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
+from autodiff_lab.compile.sequences.layouts import MOST_AXES, dense_strides, few_axes, parts_of_whole, seen_by
+
+MOST_SCALARS = 40
+"""From so many single numbers on, loops are searched for in them, see `scalars`."""
+MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
+"""Multiplications of the largest product by the bytes of a vector register, and bytes of the largest right operand.
+
+With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
+"""
+LEAST_ALONE = 1024
+"""Elements of an op in short rows that is worth a call by itself."""
+CASTS = frozenset({"cast", "cast_to_discrete"})
+"""Ops that a copy computes, except from float dtypes to others."""
+
+
+MOVING = frozenset({"gather", "gather_nd", "moved_rows", "scatter_axis", "scatter_nd"})
+"""Ops by positions, of any size: their kernels add rows one by one too, after checks and arrangements of positions."""
+JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
+"""Ops that put their inputs into parts of a whole."""
+
+
+def is_plain(program: Program, values: Iterable[int]) -> bool:
+    """Return whether values are arrays on the CPU, not empty, of dtypes that machine code can copy."""
+    return all(
+        value.memory is None and 0 not in value.shape and value.dtype.kind in "fiub" and value.dtype.isnative
+        and not (value.dtype.kind == "f" and value.dtype.itemsize not in (4, 8))
+        for value in (program.values[i] for i in values)
+    )  # fmt: skip
+
+
+def joins(item: Region | Line, program: Program) -> bool:
+    """Return whether a step can be one of a sequence."""
+    if isinstance(item, Line):
+        if not is_plain(program, (*item.ins, *item.outs)):
+            return False
+        if item.op.name in CASTS:
+            given, made = (program.values[i].dtype for i in (item.ins[0], item.outs[0]))
+            exact = made.kind == "f" or (given.kind in "iub" and made.name in ("int32", "int64"))
+            return exact and _elements(item, program) < WIDE
+        if item.op.name in JOINS:
+            return _is_small_join(item, program)
+        if joins_alone(item, program):
+            return True
+        if block_of(item, program) is not None:
+            small = all(math.prod(program.values[i].shape) < WIDE for i in (*item.ins, *item.outs))
+            return small or item.op.name in MOVING
+        return is_small_product(item, program) or bool(passes_of(item, program))
+    small = math.prod(item.shape) < WIDE if item.shape else len(item.all) < MOST_SCALARS
+    return small and item.memory is None and is_plain(program, item.ins())
+
+
+def worth_alone(item: Region | Line, program: Program) -> bool:
+    """Return whether a step is quicker than NumPy although no other step is beside it."""
+    if not isinstance(item, Line):
+        return False
+    rows = joins_alone(item, program) and _elements(item, program) >= LEAST_ALONE and in_short_rows(item, program)
+    return rows or item.op.name in MOVING
+
+
+def gives_view(line: Line, program: Program) -> bool:
+    """Return whether the result of an op lies in the memory of its input, with few axes."""
+    if line.op.name not in VIEWING or len(line.ins) != 1 or not is_plain(program, (*line.ins, *line.outs)):
+        return False
+    (value,) = line.ins
+    shape, dtype, *_ = program.values[value]
+    seen = seen_by(line, shape, dtype, dense_strides(shape))
+    return seen is not None and few_axes(program.values[line.outs[0]].shape, seen[1])
+
+
+def _elements(line: Line, program: Program) -> int:
+    return math.prod(program.values[line.outs[0]].shape)
+
+
+def _is_small_join(line: Line, program: Program) -> bool:
+    out, *parts = (program.values[i] for i in (*line.outs, *line.ins))
+    same = out.dtype.name in ("float32", "float64") and all(part.dtype == out.dtype for part in parts)
+    few = all(sum(n > 1 for n in part.shape) <= MOST_AXES for part in parts)
+    return same and few and _elements(line, program) < WIDE and parts_of_whole(line, program) is not None
+
+
+def is_small_product(line: Line, program: Program) -> bool:
+    """Return whether a product of matrices is left to compiled code."""
+    if line.op.name != "matmul":
+        return False
+    x, y, out = (program.values[i] for i in (*line.ins, *line.outs))
+    if not x.dtype == y.dtype == out.dtype or out.dtype.name not in ("float32", "float64"):
+        return False
+    if not (x.shape and y.shape) or (len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]):
+        return False
+    from autodiff_lab.kernels.convolution.numba_tiles import BYTES
+
+    work = math.prod(x.shape) * (y.shape[-1] if len(y.shape) > 1 else 1)
+    right = math.prod(y.shape[-2:]) * y.dtype.itemsize
+    return work <= MOST_WORK[BYTES] and right <= LARGEST_RIGHT
