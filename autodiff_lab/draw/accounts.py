@@ -18,6 +18,7 @@ from autodiff_lab.draw.layout import OWN, layout
 from autodiff_lab.draw.markup import picture, words
 from autodiff_lab.draw.model import Edge, Graph, Node
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
+from autodiff_lab.explain.expressions import own_name, spoken
 from autodiff_lab.recording.model import Flow, Step
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.recording.recording import Recording
@@ -216,10 +217,15 @@ def _accounts(right: Recording) -> tuple[Account, ...]:
     for key in keys:
         if right.tensors[key].snapshot.shape != ():
             raise InvalidArgumentError(
-                f"{right.name_of(key)} has shape {right.tensors[key].snapshot.shape}; accounts hold one number each. "
+                f"{spoken(right, key)} has shape {right.tensors[key].snapshot.shape}; accounts hold one number each. "
                 "Record a program of scalars."
             )
-    return tuple(Account(key, right.name_of(key), _number(right, key), due.get(key, 0)) for key in keys)
+    return tuple(Account(key, _named(right, key), _number(right, key), due.get(key, 0)) for key in keys)
+
+
+def _named(recording: Recording, key: int) -> str:
+    """Return what an account is called: sentences name it, so a value without a name is its formula, never `%2`."""
+    return own_name(recording, key) or f"({spoken(recording, key)})"
 
 
 def _graph(right: Recording, accounts: Sequence[Account]) -> Graph:
@@ -313,9 +319,10 @@ class _Reader:
         target = self.accounts[self.sweep.targets[0]].name
         found: list[str] = []
         for source in self.sweep.sources:
-            name = self.recording.name_of(source) if source in self.recording.tensors else f"source {source}"
+            known = source in self.recording.tensors
+            name = _named(self.recording, source) if known else f"source {source}"
             try:
-                found.append(self.recording.ledger(name).headline)
+                found.append(self.recording.ledger(source).headline)
             except NotInRecording:
                 found.append(f"d{target}/d{name}: nothing was booked")
         return found or [f"No gradient of {target} was asked for"]

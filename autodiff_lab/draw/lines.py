@@ -15,7 +15,8 @@ import numpy as np
 
 from autodiff_lab.draw.cells import ROW_HEIGHT, pictured
 from autodiff_lab.draw.naming import described
-from autodiff_lab.recording.numbers import SHOWN, brief, dimensions, short
+from autodiff_lab.recording.numbers import SHOWN, brief, counted, dimensions, short
+from autodiff_lab.recording.text import written
 
 if TYPE_CHECKING:
     from autodiff_lab.draw.model import Node
@@ -216,9 +217,9 @@ def tip(node: Node, recording: Recording) -> str:
     if node.application is not None:
         told += _about(recording.applications[node.application], recording)
     if node.kind == "scope":
-        told.append(f"scope {node.key[1:]}: {len(node.members)} ops")
+        told.append(f"scope {node.key[1:]}: {counted(len(node.members), 'op')}")
     if node.turns:
-        told.append(f"{node.label}: {len(node.turns)} iterations, {len(node.members)} ops")
+        told.append(f"{node.label}: {len(node.turns)} iterations, {counted(len(node.members), 'op')}")
     for tensor in node.tensors:
         record = recording.tensors[tensor]
         kind = "" if record.kind == "output" else f"{record.kind} "
@@ -231,7 +232,7 @@ def tip(node: Node, recording: Recording) -> str:
 
 def _about(application: Application, recording: Recording) -> list[str]:
     inputs = ", ".join(described(recording, tensor) for tensor in application.inputs)
-    params = "".join(f", {key}={value!r}" for key, value in (application.params or {}).items())
+    params = "".join(f", {key}={written(value)}" for key, value in (application.params or {}).items())
     told = [cut(f"{application.op}({inputs}{params})", 200)]
     if application.place is not None:
         told.append(_line(recording, application.place))
@@ -271,16 +272,23 @@ def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
 def _gradients(node: Node, timeline: Timeline) -> list[str]:
     if not node.tensors:
         return []
+    tensor, known = node.tensors[0], timeline.gradient_texts
+    if tensor not in known:
+        known[tensor] = _gradients_of(tensor, timeline)
+    return known[tensor]
+
+
+def _gradients_of(tensor: int, timeline: Timeline) -> list[str]:
     records = timeline.recording.tensors
-    arrivals = timeline.arrivals.get(node.tensors[0], ())
+    arrivals = timeline.arrivals.get(tensor, ())
     totals = [records[arrival.total].snapshot for arrival in arrivals if arrival.total in records]
-    picture = pictured(records[node.tensors[0]].snapshot)
+    picture = pictured(records[tensor].snapshot)
     # A gradient is pictured where its value is; a pass may be chosen that does not come here.
     shown = [PENDING if picture and pictured(total) else number(total) for total in totals]
     passes = len(timeline.recording.sweeps) if timeline.stepped else 0
-    if 1 < passes != len({arrival.sweep for arrival in arrivals}) and node.tensors[0] in timeline.overlapping:
+    if 1 < passes != len({arrival.sweep for arrival in arrivals}) and tensor in timeline.overlapping:
         shown.append(NO_PATH)
-    return shown or [gradient_text(timeline.gradient(node.tensors[0]), timeline.recording)]
+    return shown or [gradient_text(timeline.gradient(tensor), timeline.recording)]
 
 
 def text_room(text: str) -> float:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autodiff_lab.draw.passes import pattern, with_passes
 from autodiff_lab.draw.scopes import inside
+from autodiff_lab.draw.stretches import split
+from autodiff_lab.draw.uneven import uneven
 from autodiff_lab.repeats import repeats
 
 if TYPE_CHECKING:
@@ -82,9 +85,10 @@ def with_loops(recording: Recording) -> tuple[Recording, tuple[Loop, ...]]:
     shown = _shown(recording)
     scopes = {a.index: a.scope for a in shown}
     loops = list(_unnamed(recording, shown, scopes))
-    if loops:
+    found = (*_numbered(scopes), *loops)
+    if split(scopes) or loops:
         recording = renamed(recording, scopes)
-    return recording, (*_numbered(scopes), *loops)
+    return recording, found
 
 
 def _shown(recording: Recording) -> list[Application]:
@@ -185,6 +189,19 @@ def _run(recording: Recording, indices: list[int], within: str, child: str) -> _
 
 def _loops_among(recording: Recording, items: Sequence[_Item]) -> Iterator[tuple[str, list[list[_Item]]]]:
     """Yield the label and the iterations of each loop in what a scope runs."""
+    at = 0
+    for header, start, lengths in uneven(items, recording.sources, FEWEST_TURNS):
+        yield from _repeated(recording, items[at:start])
+        ends = [*accumulate(lengths, initial=start)]
+        turns = [list(items[first:end]) for first, end in pairwise(ends)]
+        if sum(len(item.indices) for turn in turns for item in turn) >= FEWEST_OPS:
+            yield header, turns
+        at = ends[-1]
+    yield from _repeated(recording, items[at:])
+
+
+def _repeated(recording: Recording, items: Sequence[_Item]) -> Iterator[tuple[str, list[list[_Item]]]]:
+    """Yield those loops whose iterations are the same ops."""
     for start, end, period in repeats([item.kind for item in items], FEWEST_TURNS):
         # Without its head, the first iteration of a loop may lack ops: `h = x[0] ...` before it looks like its end.
         shift = _first_of_turn(items[start:end], period)

@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_lab.draw.values import clipped
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.explain.subjects import subject
 from autodiff_lab.recording.model import TensorRecord
 from autodiff_lab.recording.recording import Recording
@@ -134,6 +135,6 @@ def _number(recording: Recording, key: int, number: Any) -> float:
     if not math.isfinite(known) or isinstance(number, str):
         raise InvalidArgumentError(
             f"color must give a finite real number or None for each value, got {number!r:.80} for "
-            f"{recording.name_of(key)}."
+            f"{spoken(recording, key)}."
         )
     return known

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autodiff_lab.recording.recording import Recording
 
 MOST = 40
-"""Frames; a recording with more, as of a training loop, is shown without."""
+"""Frames; a recording with more, as of a training loop, is shown without, and `left_out` says so."""
 
 
 class Frame(NamedTuple):
@@ -60,7 +60,7 @@ def with_frames(recording: Recording, loops: Sequence[Loop]) -> tuple[Recording,
     ['gradient of y', 'inner tape']
     """
     shown = _shown(recording)
-    wanted = [*_tapes(recording, shown), *_passes(recording, shown)]
+    wanted = _wanted(recording, shown)
     if not wanted or len(wanted) > MOST:
         return recording, tuple(loops), {}
     scopes = {index: application.scope for index, application in shown.items()}
@@ -72,6 +72,34 @@ def with_frames(recording: Recording, loops: Sequence[Loop]) -> tuple[Recording,
             frames[path] = Frame(one.kind, one.words)
     moved = tuple(Loop(loop.label, tuple(paths)) for loop, paths in zip(loops, turns, strict=True))
     return renamed(recording, scopes), moved, frames
+
+
+def left_out(recording: Recording) -> str:
+    """Return a remark on frames that are not drawn because there are too many; empty if all are drawn.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.Variable(2.0, name="x")
+    >>> with lab.record() as recording, lab.GradientTape():
+    ...     for _ in range(41):
+    ...         with lab.GradientTape() as inner:
+    ...             y = x * x
+    ...         slope = inner.gradient(y, x)
+    >>> left_out(recording.so_far()).partition(";")[0]
+    'The frames around nested tapes are left out'
+    """
+    count = len(_wanted(recording, _shown(recording)))
+    if count <= MOST:
+        return ""
+    return (
+        f"The frames around nested tapes are left out; there are {count}, and up to {MOST} are drawn. "
+        "Record fewer steps to see them."
+    )
+
+
+def _wanted(recording: Recording, shown: dict[int, Application]) -> list[_Wanted]:
+    return [*_tapes(recording, shown), *_passes(recording, shown)]
 
 
 def _shown(recording: Recording) -> dict[int, Application]:

@@ -24,16 +24,16 @@ from autodiff_lab.draw.measures import Color
 from autodiff_lab.draw.running import wanted_files
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.still import still
-from autodiff_lab.draw.thinning import LONGEST, MOST, kept, said
+from autodiff_lab.draw.thinning import LEVEL, LONGEST, MOST, kept, said
 from autodiff_lab.draw.values import clipped
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.text import text
 
 _HERE = Path(__file__).parent
 _ROOM = """
 html { color-scheme: light dark; }
 body { margin: 0; padding: 16px; }
 noscript pre { overflow-x: auto; }
-.unseen { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 body, .autodiff-lab { background: var(--lab-paper); }
 .explorer { max-width: 1600px; min-height: calc(100vh - 32px); margin: 0 auto; }
 .explorer .panels { flex: 1 0 auto; }
@@ -98,7 +98,7 @@ def page(
     besides = len(document(name, {}, folder, otherwise, families).encode())
     found = kept(payload, max_bytes, besides)
     size = said(found, max_bytes, besides, "as a page", "to_html(..., max_bytes=None)")
-    first = {"step": payload["start"], "view": payload["open"], "unfolded": [*payload["frames"]], "passes": []}
+    first = {"step": payload["start"], "unfolded": payload["open"], "passes": []}
     state = {"scene": found.payload, "size": size, **first}
     return document(name, state, folder, otherwise, families)
 
@@ -156,7 +156,7 @@ def _scripts(whole: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _packed(name: str, text: str) -> str:
     """Return the element that holds a long text."""
-    packed = base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), mtime=0)).decode()
+    packed = base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), LEVEL, mtime=0)).decode()
     return f'<script type="application/gzip" id="{name}">{packed}</script>'
 
 
@@ -172,7 +172,8 @@ def _hash(text: str) -> str:
 def _without_script(recording: Recording) -> str:
     """Return the picture and the trace, for a reader without JavaScript; neither may dominate the page."""
     picture = still(recording, themed=False)
-    account = recording.to_text()
-    if len(account) > _LONGEST_ACCOUNT:
+    long = len(recording.order) > _LONGEST_ACCOUNT // 10
+    account = text(recording, most=_LONGEST_ACCOUNT // 10) if long else recording.to_text()
+    if long or len(account) > _LONGEST_ACCOUNT:
         account = account[:_LONGEST_ACCOUNT] + "\n⋯"
     return f"<p>Stepping needs JavaScript; this is the end of the program.</p>{picture}<pre>{escape(account)}</pre>"

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.draw.moves import Shape, moved
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.recording import Recording
@@ -46,7 +47,6 @@ _OPERATORS: dict[type, str] = {
 _INPUT = re.compile(r"\{(\d+)\}")
 _TWIN = re.compile(r'^(twin|fn)\("([^"]+)"', re.MULTILINE)
 _FEW = 4
-_ARRAYS = {"bool": "u1", "bfloat16": "f8"}
 
 
 def running(recording: Recording) -> dict[str, Any]:
@@ -143,9 +143,12 @@ class _Tables:
         op = [application.op] if tree is None else [application.op, tree]
         at, _ = self.ops.setdefault(repr(op), (len(self.ops), op))
         row = [at, self.places(application.inputs), self.places(application.outputs)]
+        kept = [self.recording.tensors[key].snapshot.shape for key in application.inputs]
+        made = [self.recording.tensors[key].snapshot.shape for key in application.outputs]
+        params = {} if tree else parameters(application.op, application.params or {}, kept, made[0] if made else ())
         if application.cause is not None:
-            return [*row, jsonable(application.params or {}) if tree is None else {}, application.cause]
-        return [*row, jsonable(application.params)] if application.params and tree is None else row
+            return [*row, params, application.cause]
+        return [*row, params] if params else row
 
     def places(self, keys: Any) -> list[int]:
         return [-1 if key is None else self.place[key] for key in keys]
@@ -181,6 +184,9 @@ class _Tables:
 def elements(snapshot: Snapshot) -> Any:
     """Return the elements of a value: few as a list, many as base64 of little-endian numbers; None if unknown.
 
+    Floats are written as float32 or float64, integers in as few of one, four or eight bytes as hold them all, the last
+    as float64.
+
     Examples
     --------
     >>> from autodiff_lab.recording.snapshot import snapshot
@@ -194,8 +200,11 @@ def elements(snapshot: Snapshot) -> Any:
         return None
     if array.size <= _FEW:
         return [number if math.isfinite(number) else str(number) for number in map(_number, array.ravel())]
-    kind = _ARRAYS.get(snapshot.dtype, snapshot.dtype)
-    return base64.b64encode(array.astype(np.dtype(kind).newbyteorder("<")).tobytes()).decode()
+    if array.dtype.kind == "f":
+        kind = "<f4" if array.dtype.itemsize <= 4 and snapshot.dtype != "bfloat16" else "<f8"
+    else:
+        kind = next((kind for kind in ("u1", "<i4") if (array.astype(kind) == array).all()), "<f8")
+    return base64.b64encode(array.astype(kind).tobytes()).decode()
 
 
 def _number(item: Any) -> int | float:
@@ -246,6 +255,18 @@ def _node(node: ast.expr) -> Any:
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return [_OPERATORS[type(node.ops[0])], _node(node.left), _node(node.comparators[0])]
     raise ValueError(ast.dump(node))
+
+
+def parameters(name: str, params: dict[str, Any], shapes: list[Shape], shape: Shape) -> dict[str, Any]:
+    """Return the parameters of an op as its twin takes them: of one that moves elements, their places.
+
+    Examples
+    --------
+    >>> parameters("sum", {"axes": (-1,)}, [(2, 3)], (2,)), parameters("take", {"axis": -1, "index": 1}, [(3,)], ())
+    ({'axes': [-1]}, {'places': [[1]]})
+    """
+    places = moved(name, params, shapes, shape)
+    return jsonable(params if places is None else places)
 
 
 def jsonable(value: Any) -> Any:

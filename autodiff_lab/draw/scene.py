@@ -16,6 +16,8 @@ from autodiff_lab.draw.formula import template
 from autodiff_lab.draw.layout import SECONDS
 from autodiff_lab.draw.measures import Color, measures
 from autodiff_lab.draw.naming import described
+from autodiff_lab.draw.nested import left_out
+from autodiff_lab.draw.phases import held, phases
 from autodiff_lab.draw.running import running
 from autodiff_lab.draw.scopes import inside
 from autodiff_lab.draw.timeline import Timeline
@@ -26,8 +28,9 @@ from autodiff_lab.explain.expressions import own_name
 from autodiff_lab.explain.remarks import remarks_and_cuts
 from autodiff_lab.recording.model import Application, Flow, Moment, OpInfo, Sweep
 from autodiff_lab.recording.recording import Recording
+from autodiff_lab.recording.text import written
 
-FORMAT = 4
+FORMAT = 6
 NOTHING = -1
 """Stands for a position where there is nothing."""
 
@@ -85,7 +88,7 @@ class _Tables:
             "format": FORMAT,
             "title": heading(recording),
             "error": recording.error or "",
-            "remarks": [clipped(remark) for remark in told],
+            "remarks": [clipped(remark) for remark in (*told, left_out(recording)) if remark],
             "cuts": [[cut.remark, cut.sweep, self.tensor(cut.tensor), _place(cut.application)] for cut in cuts],
             "start": start(recording.order),
             "applications": {str(a.index): self.application(a, born.get(a.index, 0)) for a in drawn},
@@ -94,7 +97,7 @@ class _Tables:
             "left": self.left(),
             "running": running(recording),
             "frames": {path: list(frame) for path, frame in timeline.frames.items()},
-            "open": opened(recording, pictures[""].loop()),
+            "open": [*timeline.frames, *opened(recording, pictures[""].loop())],
             "loops": [*([*loop.turns] for loop in timeline.loops), *shown],
             "views": {path: picture.payload(recording.numbers) for path, picture in pictures.items()},
         }
@@ -108,6 +111,8 @@ class _Tables:
         payload["source"] = self.source()
         payload["scopes"] = list(self.scopes)
         payload["kinds"], payload["values"] = self.values.tables()
+        payload["phases"], payload["labels"] = phases(payload)
+        payload["held"] = held(payload)
         return payload
 
     def application(self, application: Application, born: int) -> list[Any]:
@@ -255,12 +260,12 @@ def start(order: Sequence[Moment]) -> int:
     return next(backward, len(order))
 
 
-def opened(recording: Recording, loop: Sequence[str]) -> str:
-    """Return the scope that is open at first: the first shown iteration of a training loop, else the whole program."""
+def opened(recording: Recording, loop: Sequence[str]) -> list[str]:
+    """Return the scope that is open at first, if any: of a training loop, the first shown iteration."""
     at = start(recording.order)
     scope = recording.applications[recording.order[at - 1].application].scope if at else ""
-    return next((turn for turn in loop if inside(scope, turn)), "")
+    return [turn for turn in loop if inside(scope, turn)][:1]
 
 
 def _parameters(params: dict[str, Any] | None) -> str:
-    return clipped(", ".join(f"{name}={value}" for name, value in (params or {}).items()))
+    return clipped(", ".join(f"{name}={written(value)}" for name, value in (params or {}).items()))

@@ -35,7 +35,9 @@ def carried(loop: Loop, timeline: Timeline) -> list[int]:
         members = scopes.members[path]
         made = [(n, tensor) for n, index in enumerate(members) for tensor in scopes.shown[index].outputs]
         if at == len(loop.turns) - 1:
-            chosen += [tensor for n, tensor in made if n == place][:1]
+            names = [timeline.recording.tensors[tensor].name for tensor in chosen[-1:]]
+            called = [t for _, t in made if timeline.recording.tensors[t].name in names and names != [None]]
+            chosen += called[-1:] or [tensor for n, tensor in made if n == place][:1]
             break
         handed = [(n, t) for n, t in made if any(turn_of.get(r, at) > at for r in scopes.readers.get(t, ()))]
         if not handed:

@@ -9,7 +9,9 @@ from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import arrange
 from autodiff_lab.draw.lines import cut
 from autodiff_lab.draw.svg import svg
+from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.errors import LayoutFailed
+from autodiff_lab.recording.numbers import counted
 from autodiff_lab.recording.recording import Recording
 
 MOST_NODES = 100
@@ -42,10 +44,11 @@ def still(recording: Recording, themed: bool = True) -> str:
     >>> still(recording)[:4]
     '<svg'
     """
-    drawn = graph(recording)
+    timeline = Timeline(recording)
+    drawn = graph(recording, timeline=timeline)
     if len(drawn.nodes) <= MOST_NODES:
         try:
-            picture = svg(drawn, arrange(drawn), recording, themed=themed)
+            picture = svg(drawn, arrange(drawn), recording, timeline=timeline, themed=themed)
         except LayoutFailed:
             picture = ""
         if picture and len(picture) <= LONGEST:
@@ -65,10 +68,10 @@ def summary(recording: Recording) -> str:
     True
     """
     forward = recording.forward
-    counted = Counter(cut(application.op, WIDTH) for application in forward)
-    most = dict(counted.most_common(ROWS))
+    ran = Counter(cut(application.op, WIDTH) for application in forward)
+    most = dict(ran.most_common(ROWS))
     told = {name: f"{count:,}" for name, count in most.items()}
-    title = f"{cut(recording.title, WIDTH) or 'Recording'}: {len(forward):,} ops"
+    title = f"{cut(recording.title, WIDTH) or 'Recording'}: {counted(len(forward), 'op')}"
     passes = len(recording.sweeps)
     title += f", {passes:,} backward pass{'es' if passes != 1 else ''}" if passes else ""
     return bars(f"{title}; those that ran most often", {name: float(count) for name, count in most.items()}, told)

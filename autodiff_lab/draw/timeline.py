@@ -64,6 +64,8 @@ class Timeline:
         recording, self.loops = with_loops(recording)
         self.frames: dict[str, Frame] = {}
         self.stepped = stepped
+        self.gradient_texts: dict[int, list[str]] = {}
+        """By tensor, what a node may show of its gradient: found once, although many views have the node."""
         if stepped:
             recording, self.loops, self.frames = with_frames(recording, self.loops)
         self.recording = recording

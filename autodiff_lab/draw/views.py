@@ -1,7 +1,7 @@
 """Views: the graph of the whole program and of the inside of every scope, each laid out once.
 
 The explorer enters and leaves scopes without a kernel, so every view has its coordinates from the start.  A view that
-cannot be laid out keeps the sentence that says why, and the explorer shows its table instead.
+cannot be laid out keeps the sentence that says why, and the explorer shows that instead.
 """
 
 from __future__ import annotations
@@ -114,6 +114,8 @@ def _largest(graphs: Sequence[Graph]) -> list[tuple[float, float]]:
 
 
 def _resized(drawn: Graph, sizes: Sequence[tuple[float, float]]) -> Graph:
+    if all((n.width, n.height) == size for n, size in zip(drawn.nodes, sizes, strict=True)):
+        return drawn
     pairs = zip(drawn.nodes, sizes, strict=True)
     return replace(drawn, nodes=tuple(replace(n, width=width, height=height) for n, (width, height) in pairs))
 

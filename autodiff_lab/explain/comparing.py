@@ -16,9 +16,8 @@ import numpy as np
 
 from autodiff_lab.events import Place
 from autodiff_lab.explain.bounds import Pair, flow_bound, leaf_bound, op_bound, pair_of, sum_bound
-from autodiff_lab.explain.expressions import acting_as, located, spoken
+from autodiff_lab.explain.expressions import acting_as, located, named_at, spoken
 from autodiff_lab.explain.model import escaped
-from autodiff_lab.explain.nonfinite import named_at
 from autodiff_lab.recording.model import Application, Flow, Step
 from autodiff_lab.recording.numbers import counted, short
 from autodiff_lab.recording.recording import Recording

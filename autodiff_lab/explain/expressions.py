@@ -41,7 +41,11 @@ def spoken(recording: Recording, tensor: int) -> str:
     >>> spoken(recording, recording.applications[1].outputs[0])
     'sum(v * v)'
     """
-    return formula(recording, tensor) or in_words(recording, tensor)
+    known = formula(recording, tensor)
+    if known is not None:
+        return known
+    place = recording.tensors[tensor].place if recording.tensors[tensor].application is not None else None
+    return in_words(recording, tensor) + (f" on line {place[1]}" if place else "")
 
 
 def formula(recording: Recording, tensor: int) -> str | None:
@@ -68,11 +72,29 @@ def in_words(recording: Recording, tensor: int) -> str:
     """
     record = recording.tensors[tensor]
     if record.application is None:
-        shape = record.snapshot.shape
-        return f"an array of shape {dimensions(shape)}" if shape else "a number"
+        shape = dimensions(record.snapshot.shape)
+        if record.kind == "variable":
+            return "the unnamed variable" + (f" of shape {shape}" if shape else "")
+        return f"an array of shape {shape}" if shape else "a number"
     made = recording.applications[record.application]
     which = "the result" if len(made.outputs) == 1 else f"result {made.outputs.index(tensor) + 1}"
     return f"{which} of {made.op.replace('_', ' ')}"
+
+
+def named_at(name: str, index: tuple[int, ...] | None) -> str:
+    """Return an element of a value.
+
+    Examples
+    --------
+    >>> named_at("x", (0, 2)), named_at("the result of norm on line 7", (1,))
+    ('x[0, 2]', 'element [1] of the result of norm on line 7')
+    """
+    if not index:
+        return name
+    at = f"[{', '.join(map(str, index))}]"
+    if parsed(name) is None:
+        return f"element {at} of {name}"
+    return f"({name}){at}" if " " in name and not name.endswith(")") else name + at
 
 
 def in_code(name: str) -> str:
@@ -80,10 +102,12 @@ def in_code(name: str) -> str:
 
     Examples
     --------
-    >>> in_code("w"), in_code("weights[0]"), in_code("%3"), in_code("the source")
+    >>> in_code("w"), in_code("weights[0]"), in_code("dense/kernel"), in_code("the source")
     ('w', 'weights[0]', '...', '...')
     """
-    return name if parsed(name) is not None else "..."
+    tree = parsed(name)
+    node = getattr(tree.body[0], "value", None) if tree is not None and len(tree.body) == 1 else None
+    return name if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else "..."
 
 
 def acting_as(recording: Recording, application: Application) -> str:

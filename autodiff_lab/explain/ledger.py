@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.errors import DtypeMismatch, NotInRecording, ShapeMismatch
-from autodiff_lab.explain.expressions import spoken
+from autodiff_lab.explain.expressions import in_code, spoken
 from autodiff_lab.explain.subjects import Subject, subject
 from autodiff_lab.recording.choosing import demand_all
 from autodiff_lab.recording.model import Flow, Step, Sweep
 from autodiff_lab.recording.numbers import dimensions, short
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
+from autodiff_lab.recording.statements import parsed
 
 LISTED = 20
 
@@ -64,7 +65,7 @@ class Ledger:
     count : int
         The number of all paths.
     total : float
-        The gradient that the backward pass found.
+        The gradient that the backward pass found; of one target among several, without the paths of the others.
     added : float
         The sum over all paths; what the gradient should be if all local derivatives are right.
     balanced : bool
@@ -104,7 +105,10 @@ class Ledger:
 
         After a wrong pass, what is wrong with it: ``"dc/dx = 6; paths add to 21; 15 missing"``.
         """
-        gradient = f"d{self.target}/d{self.source} = {short(self.total)}"
+        names = [name if in_code(name) == name else f"({name})" for name in (self.target, self.source)]
+        if any(parsed(name) is None for name in names):
+            names = [f"the gradient of {self.target} with respect to {self.source}"]
+        gradient = f"{'/'.join(f'd{name}' for name in names) if len(names) == 2 else names[0]} = {short(self.total)}"
         if not self.balanced:
             return f"{gradient}; paths add to {short(self.added)}; {self._difference()}"
         sums = _sum([path.product for path in self.paths]) if 1 < self.count == len(self.paths) <= LISTED // 2 else ""
@@ -181,10 +185,14 @@ def ledger(recording: Recording, source: Any, target: Any = None, limit: int = L
         reached = any(flow.input in s.tensors for step in sweep.steps for flow in step.flows)
         reached = reached or any(tensor in s.tensors for tensor, _ in sweep.carried)
         if reached and (t is None or t.keys & set(sweep.targets)):
-            return _Paths(recording, sweep, s, t, limit).ledger()
+            whole = _Paths(recording, sweep, s, None, limit).ledger()
+            if t is None or t.keys.issuperset(sweep.targets):
+                return whole
+            part = _Paths(recording, sweep, s, t, limit).ledger()
+            return replace(part, total=part.added + whole.total - whole.added, balanced=whole.balanced)
     raise NotInRecording(
-        f"No backward pass of the recording leads to {s.name}. Call tape.gradient(target, {s.name}) inside the "
-        "recording; recording.explain(target, source) says why a gradient is missing."
+        f"No backward pass of the recording leads to {s.name}. Call tape.gradient(target, {in_code(s.name)}) inside "
+        "the recording; recording.explain(target, source) says why a gradient is missing."
     )
 
 
@@ -204,7 +212,7 @@ class _Paths:
         self.recording, self.sweep, self.source, self.limit = recording, sweep, source, limit
         targets = [t for t in sweep.targets if target is None or t in target.keys]
         seeds = dict(zip(sweep.targets, sweep.seeds, strict=True))
-        self.name = " + ".join(recording.name_of(t) for t in targets)
+        self.name = " + ".join(spoken(recording, t) for t in targets)
         self.ways: dict[int, list[_Link]] = {t: [_Link(self.number(seeds[t]))] for t in targets}
         self.count: dict[int, int] = dict.fromkeys(targets, 1)
         self.sums: dict[int, float] = {t: self.number(seeds[t]) for t in targets}
@@ -235,7 +243,7 @@ class _Paths:
             return
         twice = len(application.inputs) == 2 and application.inputs[0] == application.inputs[1]
         side = ("left", "right")[flow.position] if twice else ""
-        result = self.recording.name_of(application.outputs[0])
+        result = spoken(self.recording, application.outputs[0])
         factor = Factor(application.op, result, self.local(step, flow), side)
         longer = [_Link(link.product * factor.derivative, factor, link) for link in links]
         both = [*self.ways.get(flow.input, []), *longer]
@@ -260,8 +268,7 @@ class _Paths:
             raise ShapeMismatch(
                 f"ledger: {spoken(self.recording, tensor)} has shape {dimensions(value.shape) or '()'}, and a path has "
                 "a single number only where every value is a scalar. Try the ledger of a scalar program, such as one "
-                "for a "
-                "single element of this value."
+                "for a single element of this value."
             )
         return _real(value, spoken(self.recording, tensor))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_lab.events import Place
 from autodiff_lab.explain.dialects import translated
-from autodiff_lab.explain.expressions import acting_as, formula, located, spoken
+from autodiff_lab.explain.expressions import acting_as, formula, located, named_at, spoken
 from autodiff_lab.explain.masking import ZERO_SPOILS, Masking, rewrite_of
 from autodiff_lab.explain.model import escaped
 from autodiff_lab.explain.rewriting import guard, input_code, tiny
@@ -279,7 +279,10 @@ class _Finder:
         values = [(named_at(name, at[0]), short(at[1]))] if at else []
         values += [("incoming gradient", short(g_at[1]))] if g_at else []
         values += [("derivative", short(derivative[1]))] if derivative else []
-        point = f"{here} = {short(at[1])}" if at else name
+        equation = f"{here} = {short(at[1])}" if at else ""
+        point = name
+        if at:
+            point = equation if formula(recording, flow.input) else f"{here}, which is {short(at[1])},"
         mask = Masking(recording, sweep).of(step, index) if incoming is not None else None
         self.spoilt, self.masked = application, mask is not None
         infinite = _infinite(derivative[1]) if derivative else flow.local is not None and flow.local.not_finite[1] > 0
@@ -298,7 +301,7 @@ class _Finder:
             what = f"The backward pass of {application.op} at {point} made {shown}{arriving}."
         if outgoing.size > 1:
             what += f" {_how_many(outgoing)}"
-        trigger = self.trigger(application, index, outgoing.shape) or (point if at else "")
+        trigger = self.trigger(application, index, outgoing.shape) or equation
         bad = Bad(
             application.op,
             index,
@@ -385,12 +388,6 @@ def recording_name(recording: Recording, tensor: int) -> str | None:
 
 def _at(index: Index | None) -> str:
     return f" at [{', '.join(map(str, index))}]" if index else ""
-
-
-def named_at(name: str, index: Index | None) -> str:
-    """Return a name with its index: ``"x[0, 2]"``."""
-    name = f"({name})" if " " in name and index and not name.endswith(")") else name
-    return name if not index else f"{name}[{', '.join(map(str, index))}]"
 
 
 def _how_many(value: Snapshot) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from autodiff_lab.errors import NotInRecording
 from autodiff_lab.events.listener import Identified
-from autodiff_lab.explain.expressions import in_words, own_name
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.recording.recording import Recording
 
 
@@ -74,7 +74,7 @@ def of_id(recording: Recording, key: int) -> Subject | None:
 
 
 def _called(recording: Recording, key: int) -> str:
-    return own_name(recording, key) or in_words(recording, key)
+    return spoken(recording, key)
 
 
 def _of_name(recording: Recording, name: str) -> Subject:

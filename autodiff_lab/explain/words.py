@@ -28,7 +28,7 @@ LEFT_BY = {
 WORDS: dict[str, tuple[str, str]] = {
     "not_watched": (
         "The tape did not watch {s}: {more}",
-        "Call tape.watch({code}) at the start of the tape's block, or make {s} a lab.Variable.",
+        "Call tape.watch({code}) at the start of the tape's block, or make it a lab.Variable.",
     ),
     "watched_too_late": (
         "{s} was watched only after {op} had used it; watching has no effect on earlier ops.",

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.draw.naming import described
 from autodiff_lab.engine.apply import LEAN_BYTES
 from autodiff_lab.engine.op import UNREGISTERED
 from autodiff_lab.engine.silence import quietly
@@ -226,7 +227,7 @@ def costs(recording: Recording, *, seconds: float = 1.0) -> Costs:
             backward[application.cause].append(took)
             continue
         made = sum(_bytes(recording, key) for key in application.outputs)
-        name = recording.name_of(application.outputs[0]) if application.outputs else ""
+        name = described(recording, application.outputs[0]) if application.outputs else ""
         where = recording.where(application.place)
         about = application.index, application.op, name, where
         rows.append(Cost(*about, took, None, made, held.get(application.index, 0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ AT_LEAST = 2
 
 
 def explore(
-    f: Callable[..., Any],
+    f: Callable[..., object],
     lo: float,
     hi: float,
     n: int = 401,

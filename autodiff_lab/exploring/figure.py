@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ LABELS = ("y", "dy/dx", "d²y/dx²", "d³y/dx³", "d⁴y/dx⁴")
 
 
 def plot_derivative(
-    f: Callable[[Any], Any],
+    f: Callable[..., object],
     lo: float,
     hi: float,
     n: int = 201,

@@ -15,6 +15,7 @@ import autodiff_lab as lab
 from autodiff_lab.draw.jacobian import JacobianTable, svg
 from autodiff_lab.draw.lines import cut
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.explain.subjects import subject
 from autodiff_lab.recording.model import Application
 from autodiff_lab.recording.recording import Recording
@@ -73,7 +74,7 @@ class LocalJacobian:
         publish(self)
 
 
-def local_jacobian(recording: Recording, result: Any, position: int = 0) -> LocalJacobian:
+def local_jacobian(recording: Recording, result: object, position: int = 0) -> LocalJacobian:
     """Compute all derivatives of one op of a recording with respect to one of its inputs.
 
     Parameters
@@ -114,7 +115,7 @@ def local_jacobian(recording: Recording, result: Any, position: int = 0) -> Loca
     recording = recording.so_far()
     application, key = _made(recording, result)
     at = _position(recording, application, position)
-    output, source = recording.name_of(key), recording.name_of(application.inputs[at])
+    output, source = spoken(recording, key), spoken(recording, application.inputs[at])
     sizes = [recording.tensors[k].snapshot.size for k in (key, application.inputs[at])]
     if sizes[0] * sizes[1] > LARGEST:
         raise InvalidArgumentError(
@@ -137,7 +138,7 @@ def _made(recording: Recording, result: Any) -> tuple[Application, int]:
 
 
 def _position(recording: Recording, application: Application, position: int) -> int:
-    names = [f"{at}: {recording.name_of(key)}" for at, key in enumerate(application.inputs)]
+    names = [f"{at}: {spoken(recording, key)}" for at, key in enumerate(application.inputs)]
     try:
         at = operator.index(position)
     except TypeError:
@@ -151,7 +152,7 @@ def _position(recording: Recording, application: Application, position: int) -> 
 def _computed(recording: Recording, application: Application, key: int, at: int) -> np.ndarray[Any, Any]:
     """Run the op on a tape, in float64, and return the Jacobian of the result."""
     op = registered_op(recording, application)
-    name = recording.name_of(application.inputs[at])
+    name = spoken(recording, application.inputs[at])
     inputs = [lab.constant(number_of(recording, tensor)) for tensor in application.inputs]
     if op is None or not op.differentiable or not inputs[at].dtype.is_floating:
         raise InvalidArgumentError(f"{application.op} has no derivative with respect to {name}.")

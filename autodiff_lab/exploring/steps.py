@@ -26,7 +26,7 @@ ORDER = 3
 PER_DECADE = 24
 
 
-def explore_steps(f: Callable[[Any], Any], x: float, *, name: str | None = None) -> StepPlot:
+def explore_steps(f: Callable[..., object], x: float, *, name: str | None = None) -> StepPlot:
     """Open a plot of the error of measured slopes against the step: move h, and watch digits cancel.
 
     A measured slope is (f(x + h) − f(x)) / h, or central (f(x + h) − f(x − h)) / 2h. Both are computed in float64 and
@@ -82,7 +82,7 @@ def explore_steps(f: Callable[[Any], Any], x: float, *, name: str | None = None)
 
 
 def plot_steps(
-    f: Callable[[Any], Any], x: float, ax: Axes | None = None, *, central: bool = False, dtype: str = "float64",
+    f: Callable[..., object], x: float, ax: Axes | None = None, *, central: bool = False, dtype: str = "float64",
     name: str | None = None, theme: str = "light",
 ) -> Axes:  # fmt: skip
     """Draw the error of measured slopes against the step with matplotlib, both axes logarithmic.

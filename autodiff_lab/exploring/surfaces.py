@@ -41,8 +41,8 @@ Pair = Sequence[float]
 
 
 def plot_2d(
-    f: Callable[[Any], Any], lo: Pair, hi: Pair, ax: Axes | None = None, *, start: Pair | None = None,
-    optimizers: Mapping[str, Any] | None = None, steps: int = 50, field: bool = True, theme: str = "light",
+    f: Callable[..., object], lo: Pair, hi: Pair, ax: Axes | None = None, *, start: Pair | None = None,
+    optimizers: Mapping[str, object] | None = None, steps: int = 50, field: bool = True, theme: str = "light",
 ) -> Axes:  # fmt: skip
     """Draw contours of a function of two numbers, with its gradients and the paths that optimizers take.
 
@@ -107,8 +107,8 @@ def plot_2d(
 
 
 def explore_2d(
-    f: Callable[[Any], Any], lo: Pair, hi: Pair, *, start: Pair | None = None,
-    optimizers: Mapping[str, Any] | None = None, steps: int = 50, field: bool = True, ellipse: bool = True,
+    f: Callable[..., object], lo: Pair, hi: Pair, *, start: Pair | None = None,
+    optimizers: Mapping[str, object] | None = None, steps: int = 50, field: bool = True, ellipse: bool = True,
     name: str | None = None,
 ) -> SurfaceExplorer:  # fmt: skip
     """Open contours of a function of two numbers: drag the start, and step through the paths that optimizers take.

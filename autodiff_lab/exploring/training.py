@@ -252,7 +252,9 @@ def _number(loss: Any) -> float:
     return float(array.reshape(()))
 
 
-def watch_training(model: Any = None, *, every: int = 10, steps: int | None = None, title: str = "") -> TrainingWatch:
+def watch_training(
+    model: object = None, *, every: int = 10, steps: int | None = None, title: str = ""
+) -> TrainingWatch:
     """Watch a training loop: its losses, and the gradients, weights and dead units of every layer.
 
     Parameters

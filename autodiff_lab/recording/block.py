@@ -36,9 +36,10 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     namespace : mapping of str to object, optional
         Where the names of tensors are looked up, instead of the local variables around the block.
     only, skip : str or sequence of str
-        Names of ops, scopes or results, with ``*`` and ``?`` as wildcards: which ops are recorded. Results have names
-        by ``name=`` or by the variables that hold them when the block ends. What is left out still runs, and its
-        results are leaves where a recorded op uses them. Ops and scopes of `skip` take no memory.
+        Names of ops, scopes or results, with ``*`` and ``?`` as wildcards: which ops are recorded. A result has the
+        name that a recording of all ops shows, and those of the variables that hold it when the block ends. What is
+        left out still runs, and its results are leaves where a recorded op uses them. Ops and scopes of `skip` take
+        no memory.
     to : str or pathlib.Path, optional
         A file that is written while the program runs, so that a long recording takes little memory; summaries of values
         go there at once. `load_recording` reads it, also after the program was stopped.
@@ -83,7 +84,7 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
         whole: int = WHOLE,
         policy: Policy | None = None,
         budget: int = BUDGET,
-        namespace: Mapping[str, Any] | None = None,
+        namespace: Mapping[str, object] | None = None,
         only: str | Sequence[str] = (),
         skip: str | Sequence[str] = (),
         to: str | Path | None = None,

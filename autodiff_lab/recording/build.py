@@ -38,7 +38,7 @@ from autodiff_lab.recording.numbers import counted
 from autodiff_lab.recording.parameters import plain
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.schema import clean
-from autodiff_lab.recording.snapshot import NOT_SEEN, Snapshot, kept
+from autodiff_lab.recording.snapshot import NOT_SEEN, Policy, Snapshot, kept
 from autodiff_lab.recording.sources import labels_of, lines_at
 from autodiff_lab.recording.statements import Statements
 
@@ -51,16 +51,27 @@ def build(recorder: Recorder) -> Recording:
     return build_from(recorder.made(), recorder, recorder.choice)
 
 
-def build_from(events: Iterable[Any], recorder: Recorder, choice: Choice | None = None) -> Recording:
+def build_from(
+    events: Iterable[Any], recorder: Recorder, choice: Choice | None = None, policy: Policy | None = None
+) -> Recording:
     """Make a recording of events, with the policy, the names and the title of a recorder."""
-    builder = _Builder(recorder.policy)
+    builder = _Builder(policy or recorder.policy)
     if choice is not None:
         events = list(events)
-        builder.choose(choice, recorder.names, events)
+        builder.choice, builder.called = choice, _called(events, recorder)
         builder.left_out = recorder.left_out
     for event in events:
         _HANDLERS[event.__class__](builder, event)
     return builder.finish(recorder)
+
+
+def _called(events: list[Any], recorder: Recorder) -> dict[int, set[str]]:
+    """Return all names of results: what a recording of all ops would show, and the local variables that hold them."""
+    names = {key: {*held} for key, held in recorder.names.items()}
+    for key, record in build_from(events, recorder, policy=lambda value, leaf: NOT_SEEN).tensors.items():
+        if record.name:
+            names.setdefault(key, set()).add(record.name)
+    return names
 
 
 class _OpenSweep:
@@ -84,7 +95,7 @@ class _OpenTape:
 
 
 class _Builder:
-    def __init__(self, policy: Callable[[Any, bool], Snapshot]) -> None:
+    def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.ops: dict[str, OpInfo] = {}
         self.tensors: dict[int, TensorRecord] = {}
@@ -98,15 +109,8 @@ class _Builder:
         self.reads: dict[int, int] = {}
         self.opened: dict[int, _OpenTape] = {}
         self.choice: Choice | None = None
-        self.called: dict[int, list[str]] = {}
+        self.called: dict[int, set[str]] = {}
         self.left_out = 0
-
-    def choose(self, choice: Choice, names: dict[int, list[str]], events: list[Any]) -> None:
-        """Keep some ops only; the names of results are known before the events are put in order."""
-        self.choice, self.called = choice, {key: [*each] for key, each in names.items()}
-        for event in events:
-            if event.__class__ is TensorNamed and event.name:
-                self.called.setdefault(event.tensor, []).append(event.name)
 
     def leave_out(self, event: OpApplied) -> bool:
         """Make leaves of the results of an op that is not kept, or that a rule of such an op ran."""

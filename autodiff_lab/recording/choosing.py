@@ -27,7 +27,8 @@ class Choice:
     only, skip : str or sequence of str
         Each is the name of an op, a scope, or the name of a result, in which ``*`` and ``?`` are wild. A scope stands
         for everything inside it. An op is kept if a pattern of `only` fits, or there is none, and no pattern of `skip`
-        does. Names are those given by ``name=`` and of the variables that hold a result when the block ends.
+        does. A result has the name that a recording of all ops shows (from ``name=``, or from the assignment at its
+        line, also inside functions) and those of the variables that hold it when the block ends.
 
     Raises
     ------

@@ -223,7 +223,7 @@ class Namer:
 
     def _of_leaf(self, record: TensorRecord) -> str | None:
         statement = self._statements.at(record.place)
-        if statement is not None and len(statement.targets) == 1 and statement.is_call:
+        if statement is not None and len(statement.targets) == 1 and statement.makes_leaf:
             return statement.targets[0]
         return None
 

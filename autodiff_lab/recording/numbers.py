@@ -7,6 +7,7 @@ everywhere.  Nothing here rounds a value away: a tiny number keeps its exponent 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def short(value: Any, digits: int = 4, minus: str = "-") -> str:
     return _float(value, digits).replace("-", minus)
 
 
+@lru_cache(4096)  # a page writes most numbers several times
 def _float(value: float, digits: int) -> str:
     size = abs(value)
     if value == 0 or not math.isfinite(value):

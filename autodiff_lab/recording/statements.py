@@ -16,6 +16,11 @@ from functools import cached_property
 from autodiff_lab.events import Place
 
 LONGEST_TARGET = 30
+_MAKERS = frozenset({
+    "constant", "convert_to_tensor", "eye", "fill", "linspace", "normal", "ones", "ones_like", "range",
+    "stateless_normal", "stateless_uniform", "uniform", "zeros", "zeros_like",
+})  # fmt: skip
+"""Functions whose result is a tensor that no op made."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,14 @@ class Statement:
     def is_call(self) -> bool:
         """Whether the right side is one call, such as ``tape.gradient(...)`` or ``lab.constant(...)``."""
         return isinstance(self.value, ast.Call)
+
+    @property
+    def makes_leaf(self) -> bool:
+        """Whether a tensor that no op made is what the call returns: not in ``y = f(lab.constant(3.0))``."""
+        if not isinstance(self.value, ast.Call):
+            return False
+        inner = (node for node in ast.walk(self.value) if isinstance(node, ast.Call) and node is not self.value)
+        return _called(self.value) in _MAKERS or not any(_called(call) in _MAKERS for call in inner)
 
     def count_ops(self, known: Container[str]) -> int:
         """Count the operations in the statement: operators, and calls of functions named like an op."""
@@ -55,11 +68,15 @@ def _count(tree: ast.AST, known: Container[str]) -> int:
     return sum(_is_op(node, known) for node in ast.walk(tree))
 
 
+def _called(call: ast.Call) -> str:
+    """Return the last part of the name of the function that is called, empty if it has none."""
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
 def _is_op(node: ast.AST, known: Container[str]) -> bool:
     if isinstance(node, ast.Call):
-        function = node.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        return name in known
+        return _called(node) in known
     return isinstance(node, (ast.BinOp, ast.Compare)) or (
         isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant)
     )

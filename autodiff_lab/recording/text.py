@@ -14,6 +14,7 @@ that the same program prints the same text everywhere:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from autodiff_lab.events import Place
@@ -28,9 +29,9 @@ WIDEST = 44
 _DTYPES = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
-def text(recording: Recording, *, values: bool = True, lines: bool = True) -> str:
-    """Return the printed form; see `Recording.to_text`."""
-    rows = list(_Printer(recording, values, lines).rows()) or [("no op ran", "")]
+def text(recording: Recording, *, values: bool = True, lines: bool = True, most: int | None = None) -> str:
+    """Return the printed form, or its first `most` lines; see `Recording.to_text`."""
+    rows = list(islice(_Printer(recording, values, lines).rows(), most)) or [("no op ran", "")]
     width = min(max((len(left) for left, comment in rows if comment), default=0), WIDEST)
     return "\n".join(f"{left:<{width}}  # {comment}" if comment else left for left, comment in rows)
 
@@ -92,7 +93,7 @@ class _Printer:
         yield from self.enter(application.scope)
         outputs = ", ".join(f"{self.number(t)}: {self.kind(t)}" for t in application.outputs)
         inputs = [self.number(t) for t in application.inputs]
-        parameters = [f"{key}={_shown(value)}" for key, value in (application.params or {}).items()]
+        parameters = [f"{key}={written(value)}" for key, value in (application.params or {}).items()]
         call = f"{one_line(application.op)}({', '.join(inputs + parameters)})"
         if application.error is not None:
             left, comment = f"FAILED {call}", one_line(application.error)
@@ -213,9 +214,21 @@ def _is_told(note: Note) -> bool:
     return note.kind in ("left", "copied") or (note.kind == "assigned" and (note.by is None or note.by > note.subject))
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_shown, value))}]"
+def written(value: Any) -> str:
+    """Return the value of a parameter as text; an index as a program writes it.
+
+    Examples
+    --------
+    >>> written((0, 1)), written({"axis": (0,)}), written((("s", None, 3, None), ("i", 2), ("n",)))
+    ('[0, 1]', '{axis: [0]}', '[:3, 2, newaxis]')
+    """
+    if isinstance(value, tuple | list):
+        if len(value) == 4 and value[0] == "s":
+            start, stop, step = ("" if part is None else str(part) for part in value[1:])
+            return f"{start}:{stop}" + (f":{step}" if step else "")
+        if value and value[0] in ("i", "n"):
+            return written(value[1]) if len(value) > 1 else "newaxis"
+        return f"[{', '.join(map(written, value))}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {written(item)}" for key, item in value.items()) + "}"
     return one_line(repr(value))

@@ -8,12 +8,13 @@ and other viewers without widgets; how they get into a notebook is the subject o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anywidget
 import traitlets
 
-from autodiff_lab.draw.assets import module_text, sheets, style_text
+from autodiff_lab.draw.assets import WIDGETS, module_text, sheets, style_text
+from autodiff_lab.draw.page import document
 from autodiff_lab.widgets.outputs import LOADER, SVG, library_of, notebook, publish
 
 
@@ -115,3 +116,48 @@ class LabWidget(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         """Show the live widget and its picture as two outputs of a cell; see `autodiff_lab.widgets.outputs`."""
         publish(self)
+
+
+class PageWidget(LabWidget):
+    """A widget that is also shown by itself, in a page without a kernel.
+
+    Attributes
+    ----------
+    folder : str
+        That of its script, in ``autodiff_lab/widgets``.
+    kept : tuple of str
+        The traits with which the page begins.
+    """
+
+    folder: ClassVar[str]
+    kept: ClassVar[tuple[str, ...]]
+
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return type(self).__name__
+
+    def page_state(self) -> dict[str, Any]:
+        """Return the traits with which its page begins."""
+        return {name: getattr(self, name) for name in self.kept}
+
+    def page_still(self) -> str:
+        """Return what its page shows where no script runs: markup, which may be empty."""
+        return self.picture() or ""
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write it as one HTML file that needs no network and no kernel.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            Where the file goes.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        file = Path(path)
+        text = document(self.page_title(), self.page_state(), WIDGETS / self.folder, self.page_still())
+        file.write_text(text, encoding="utf-8")
+        return file

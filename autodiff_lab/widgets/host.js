@@ -20,9 +20,9 @@ export function belongsToHost({ key, ctrlKey, metaKey, altKey, shiftKey }) {
  * Keep the keys pressed in a widget from the host, but for those that belong to it.
  * @param {Element} root
  * @param {AbortSignal} signal
- * @param {(event: KeyboardEvent) => void} act gets the keys that stay
+ * @param {(event: KeyboardEvent) => (() => void) | null | undefined | void} action what a key that stays does
  */
-export function keepKeys(root, signal, act) {
+export function keepKeys(root, signal, action) {
   root.setAttribute(SUPPRESS, "");
   root.addEventListener("keydown", (given) => {
     const event = /** @type {KeyboardEvent} */ (given);
@@ -30,8 +30,26 @@ export function keepKeys(root, signal, act) {
     root.toggleAttribute(SUPPRESS, !hosts);
     if (hosts || event.defaultPrevented) return;
     event.stopPropagation();
-    act(event);
+    const act = action(event);
+    if (act) event.preventDefault();
+    act?.();
   }, { signal });
+}
+
+/**
+ * Keys of a field or a list inside a widget.  Other keys go on to what is around.
+ * @param {Element} root
+ * @param {Record<string, (event: KeyboardEvent) => void>} acts
+ */
+export function onKeys(root, acts) {
+  root.addEventListener("keydown", (given) => {
+    const event = /** @type {KeyboardEvent} */ (given);
+    const act = belongsToHost(event) ? undefined : acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(event);
+  });
 }
 
 /**
@@ -51,13 +69,53 @@ export function attend(model, root, target, signal) {
     target.focus({ preventScroll: true });
     if (!waited) return;
     root.scrollIntoView({ block: "nearest", inline: "nearest" });
-    model.set("wants_focus", false);
-    model.save_changes();
+    keep(model, { wants_focus: false });
   };
   whenShown(root, signal, take);
-  const changed = () => { if (model.get("wants_focus")) whenShown(root, signal, take); };
-  model.on("change:wants_focus", changed);
-  signal.addEventListener("abort", () => model.off("change:wants_focus", changed));
+  listenTo(model, { "change:wants_focus": () => model.get("wants_focus") && whenShown(root, signal, take) }, signal);
+}
+
+/** Act when events of a model happen. @param {any} model @param {Record<string, (...told: any[]) => void>} acts by event @param {AbortSignal} signal */
+export function listenTo(model, acts, signal) {
+  for (const [event, act] of Object.entries(acts)) {
+    model.on(event, act);
+    signal.addEventListener("abort", () => model.off(event, act));
+  }
+}
+
+/** Act when traits of a model change. @param {any} model @param {readonly string[]} traits @param {() => void} act @param {AbortSignal} signal */
+export function listenToTraits(model, traits, act, signal) {
+  listenTo(model, Object.fromEntries(traits.map((name) => [`change:${name}`, () => act()])), signal);
+}
+
+/** Set traits of a model, and let Python know. @param {any} model @param {Record<string, any>} traits */
+export function keep(model, traits) {
+  for (const [name, value] of Object.entries(traits)) model.set(name, value);
+  model.save_changes();
+}
+
+/**
+ * Follow the pointer until it is released.
+ * @param {EventTarget} page @param {AbortSignal} signal @param {(event: PointerEvent) => void} move
+ * @param {(cancelled: boolean) => void} [drop]
+ */
+export function followPointer(page, signal, move, drop) {
+  const letGo = new AbortController();
+  const options = { signal: AbortSignal.any([signal, letGo.signal]) };
+  page.addEventListener("pointermove", (event) => move(/** @type {PointerEvent} */ (event)), options);
+  for (const end of ["pointerup", "pointercancel"]) {
+    page.addEventListener(end, () => {
+      letGo.abort();
+      drop?.(end === "pointercancel");
+    }, options);
+  }
+}
+
+/** Act when an element gets a size or another one. @param {Element} root @param {() => void} act @param {AbortSignal} signal */
+export function watchSize(root, act, signal) {
+  const watcher = new ResizeObserver(act);
+  watcher.observe(root);
+  signal.addEventListener("abort", () => watcher.disconnect());
 }
 
 /**
@@ -108,11 +166,17 @@ export function stick(strip, root, signal) {
 
 /** @param {Element} root @param {AbortSignal} signal @param {() => void} act called once, when `root` has a size */
 function whenShown(root, signal, act) {
-  const watcher = new ResizeObserver(() => {
+  const done = new AbortController();
+  watchSize(root, () => {
     if (!root.getBoundingClientRect().width) return;
-    watcher.disconnect();
+    done.abort();
     act();
-  });
-  watcher.observe(root);
-  signal.addEventListener("abort", () => watcher.disconnect());
+  }, AbortSignal.any([signal, done.signal]));
+}
+
+/** Scroll a list so that a row is seen whole, and never the page. @param {HTMLElement} list @param {HTMLElement} row @param {number} above kept free @param {number} [below] */
+export function bringIntoView(list, row, above, below = 0) {
+  const [top, bottom] = [row.offsetTop - above, row.offsetTop + row.offsetHeight + below - list.clientHeight];
+  if (list.scrollTop > top) list.scrollTop = top;
+  else if (list.scrollTop < bottom) list.scrollTop = bottom;
 }

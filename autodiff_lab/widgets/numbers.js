@@ -23,3 +23,12 @@ export function short(value, digits = 4) {
   const places = Math.max(digits - 1 - Math.floor(Math.log10(size)), 0);
   return trimmed(value.toFixed(places)).replace("-", "−");
 }
+
+/** The fewest digits that tell a number of single precision from its neighbours. @param {number} value */
+export function singleText(value) {
+  for (let digits = 1; digits < 10; digits += 1) {
+    const near = Number(value.toPrecision(digits));
+    if (Math.fround(near) === Math.fround(value)) return String(near);
+  }
+  return String(value);
+}

@@ -1,7 +1,8 @@
 """Fixtures for tests in a browser: `jupyter`, `browser`, `open_notebook`, `open_page`, `screenshot`.
 
-The server and the browser start once per test process. Every page gets its own browser context; a JupyterLab whose test
-passed goes on to the next test, without its notebooks and kernels, because loading it takes longer than most tests.
+The server and the browser start once per test process. A page whose test passed goes on to the next test: a JupyterLab
+without its notebooks and kernels, because loading it takes longer than most tests, and the page of a file with nothing
+in it, because a browser context of its own takes ten times as long as a file.
 Without Chromium these tests are skipped, and say so. ``CHROMIUM`` names an executable that is not on the PATH.
 """
 
@@ -24,9 +25,11 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, sync_playw
 from playwright.sync_api import Error as PlaywrightError  # noqa: E402
 
 from tests.browser.jupyter_server import JupyterServer, serve  # noqa: E402
-from tests.browser.view import View, notebook_is_done, written  # noqa: E402
+from tests.browser.view import View, kernel_is_ready, notebook_is_done, written  # noqa: E402
 
 SECOND = 1000.0
+PATIENCE = 120.0
+"""Seconds until a wait for something in a page gives up: far more than any takes, as other tests need the cores too."""
 WINDOW: ViewportSize = {"width": 1300, "height": 1000}
 FLAGS = [
     "--no-sandbox",  # the sandbox refuses to start for root, and these pages are our own
@@ -78,7 +81,7 @@ class OpenNotebook(Protocol):
         *,
         run: bool = True,
         clean: bool = True,
-        timeout: float = 120.0,
+        timeout: float = PATIENCE,
         own_page: bool = False,
     ) -> View: ...
 
@@ -87,6 +90,13 @@ class OpenPage(Protocol):
     """The type of the `open_page` fixture."""
 
     def __call__(self, file: Path, *, clean: bool = True, dark: bool = False, width: int = 1300) -> View: ...
+
+
+def _as_new(page: Page, width: int = WINDOW["width"], dark: bool = False) -> Page:
+    """Undo what a test has asked of a page, as if its context had just been made."""
+    page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce", forced_colors="none")
+    page.set_viewport_size({**WINDOW, "width": width})
+    return page
 
 
 @dataclass
@@ -98,10 +108,7 @@ class Labs:
     def take(self) -> Page | None:
         """Return the page that waits, as it would be if it had just been loaded."""
         page, self.waiting = self.waiting, None
-        if page is not None:
-            page.emulate_media(color_scheme="light", reduced_motion="reduce", forced_colors="none")
-            page.set_viewport_size(WINDOW)
-        return page
+        return None if page is None else _as_new(page)
 
     def keep(self, page: Page) -> bool:
         """Let a page wait, with its notebooks closed; return whether it can."""
@@ -113,12 +120,36 @@ class Labs:
                     const app = window.jupyterapp;
                     document.activeElement?.blur();
                     for (const widget of [...app.shell.widgets("main")]) widget.dispose(); // asks nobody to save
-                    await app.commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+                    if (document.body.dataset.jpThemeLight === "false")
+                        await app.commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
                 }"""
             )
         except PlaywrightError:
             return False
         self.waiting = page
+        return True
+
+
+@dataclass
+class Sheets:
+    """Blank pages that wait for files; what is read from a file leaves nothing in a context: no cookie, no storage."""
+
+    waiting: list[Page]
+
+    def take(self, width: int, dark: bool) -> Page | None:
+        """Return a blank page, if one waits."""
+        return _as_new(self.waiting.pop(), width, dark) if self.waiting else None
+
+    def keep(self, page: Page) -> bool:
+        """Let a page wait, with nothing in it; return whether it can."""
+        if len(self.waiting) == 3:  # no test opens more at a time
+            return False
+        try:
+            page.mouse.move(0, 0)
+            page.goto("about:blank")
+        except PlaywrightError:
+            return False
+        self.waiting.append(page)
         return True
 
 
@@ -128,8 +159,14 @@ def labs() -> Labs:
     return Labs()
 
 
+@pytest.fixture(scope="session")
+def sheets() -> Sheets:
+    """The pages of files that one test leaves for the next."""
+    return Sheets([])
+
+
 @pytest.fixture
-def new_view(browser: Browser, labs: Labs) -> Iterator[Callable[..., View]]:
+def new_view(browser: Browser) -> Iterator[Callable[..., View]]:
     """Make views in contexts of their own, and when the test ends hold every one to be clean that promised to be."""
     made: list[tuple[View, bool]] = []
 
@@ -144,6 +181,7 @@ def new_view(browser: Browser, labs: Labs) -> Iterator[Callable[..., View]]:
                 reduced_motion="reduce",
             )
             page = context.new_page()
+            page.set_default_timeout(PATIENCE * SECOND)
         view = View(page)
         made.append((view, clean))
         return view
@@ -151,7 +189,7 @@ def new_view(browser: Browser, labs: Labs) -> Iterator[Callable[..., View]]:
     yield make
     for view, clean in made:
         view.stop_listening()
-        if not (clean and not view.problems() and view.may_be_kept and labs.keep(view.page)):
+        if not (clean and not view.problems() and view.keep is not None and view.keep(view.page)):
             view.page.context.close()
     for view, clean in made:
         if clean:
@@ -173,17 +211,6 @@ def _copy_in(what: Path | Sequence[str], server: JupyterServer) -> tuple[str, in
             cell.outputs, cell.execution_count = [], None
     nbformat.write(notebook, server.folder / name)
     return name, len(written(cell.source for cell in notebook.cells if cell.cell_type == "code"))
-
-
-def _wait_for_the_kernel(page: Page) -> None:
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60 * SECOND)
-    page.wait_for_function(
-        """() => {
-            const widget = window.jupyterapp?.shell.currentWidget;
-            return widget?.context?.isReady && widget.sessionContext?.session?.kernel?.status === 'idle';
-        }""",
-        timeout=60 * SECOND,
-    )
 
 
 @pytest.fixture
@@ -208,7 +235,7 @@ def open_notebook(
         *,
         run: bool = True,
         clean: bool = True,
-        timeout: float = 120.0,
+        timeout: float = PATIENCE,
         own_page: bool = False,
     ) -> View:
         name, count = _copy_in(what, jupyter)
@@ -218,8 +245,8 @@ def open_notebook(
             view.page.goto(jupyter.address(name))
         else:
             view.page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", name)
-        view.may_be_kept = not own_page
-        _wait_for_the_kernel(view.page)
+        view.keep = None if own_page else labs.keep
+        kernel_is_ready(view.page, name, PATIENCE * SECOND)
         view.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")  # the notebook gets the width
         if run:
             view.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
@@ -230,11 +257,12 @@ def open_notebook(
 
 
 @pytest.fixture
-def open_page(new_view: Callable[..., View]) -> OpenPage:
+def open_page(new_view: Callable[..., View], sheets: Sheets) -> OpenPage:
     """Open an HTML file from disk with the network off."""
 
     def open_it(file: Path, *, clean: bool = True, dark: bool = False, width: int = 1300) -> View:
-        view = new_view(clean, width=width, offline=True, dark=dark)
+        view = new_view(clean, width=width, offline=True, dark=dark, page=sheets.take(width, dark))
+        view.keep = sheets.keep
         view.page.goto(file.resolve().as_uri())
         return view
 
@@ -259,18 +287,25 @@ class Screenshot(Protocol):
 def screenshot() -> Screenshot:
     """Photograph a view in `make screenshots`: ``screenshot(view, "explorer-dark", dark=True, width=640)``.
 
-    Other runs need no pictures. They show each view once in each theme and width, which is where a page complains.
+    Other runs need no pictures. They show each view once in each theme and once in each width, which is where a page
+    complains.
     """
-    shown = set[tuple[View, bool, int]]()
+    shown = set[tuple[View, str | int]]()
+
+    def is_new(view: View, what: str | int) -> bool:
+        already = (view, what) in shown
+        shown.add((view, what))
+        return not already
 
     def take(
         view: View, name: str, dark: bool = False, width: int = 1300, height: int = 1000, of: Locator | None = None
     ) -> None:
         if os.environ.get("SCREENSHOTS") == "1":
             view.screenshot(name, dark, width, height, of)
-        elif (view, dark, width) not in shown:
-            shown.add((view, dark, width))
+            return
+        if is_new(view, width):
             view.set_width(width, height)
+        if is_new(view, "dark" if dark else "light"):
             view.set_dark(dark)
 
     return take

@@ -40,7 +40,7 @@ class JupyterServer:
         request = urllib.request.Request(
             self.url + path, method=method, headers={"Authorization": f"token {self.token}"}
         )
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return answer.read()
 
     def end_kernels(self) -> None:
@@ -71,8 +71,9 @@ def _environment(root: Path) -> dict[str, str]:
     }
 
 
-def _silence_the_news(root: Path) -> None:
-    """Switch off the question about news, and the dropping of cells out of sight; only settings files do."""
+def _write_settings(root: Path) -> None:
+    """Switch off what would disturb a test, in files, because JupyterLab has no options for it."""
+    # No news, and no question about them.
     settings = root / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     answers = {"fetchNews": "false", "checkForUpdates": False}
@@ -81,6 +82,11 @@ def _silence_the_news(root: Path) -> None:
     notebook = root / "settings" / "@jupyterlab" / "notebook-extension"
     notebook.mkdir(parents=True)
     (notebook / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}), encoding="utf-8")
+    # No debugger: it questions each kernel, and logs an error if that one ends before it has answered.
+    pages = root / "config" / "labconfig"
+    pages.mkdir(parents=True)
+    disabled = {"disabledExtensions": {"@jupyterlab/debugger-extension": True}}
+    (pages / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
 
 
 def _command(port: int, token: str, folder: Path) -> list[str]:
@@ -135,7 +141,7 @@ def serve(root: Path) -> Generator[JupyterServer]:
     """Run JupyterLab with everything it keeps below `root`, and end it on leaving."""
     folder = root / "notebooks"
     folder.mkdir()
-    _silence_the_news(root)
+    _write_settings(root)
     port, token = _free_port(), secrets.token_hex(16)
     server = JupyterServer(f"http://127.0.0.1:{port}", token, folder, root / "server.log")
     with server.log.open("wb") as log:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import OpenNotebook, OpenPage, Screenshot
+from tests.browser.test_panels import AXE, VIOLATIONS
 from tests.tree import ROOT
-from tests.widgets.examples import EXAMPLES, write
+from tests.widgets.examples import EXAMPLES, NAMED, write
 from tests.widgets.test_bad_input import NAMES
 
 WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -23,9 +24,13 @@ def test_a_widget_in_both_themes_and_widths(
         for width in (1300, 640):
             screenshot(view, f"widget-{kind}-{width}-{'dark' if dark else 'light'}", dark=dark, width=width)
             assert view.page.evaluate(WIDE) <= 0, "nothing sticks out of the page"
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed; `make javascript` installs it")
+    view.page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert view.page.evaluate(VIOLATIONS) == []
 
 
-@pytest.mark.parametrize("kind", EXAMPLES)
+@pytest.mark.parametrize("kind", NAMED)
 def test_a_hostile_name_is_text_and_breaks_nothing(kind: str, open_page: OpenPage, tmp_path: Path) -> None:
     for name in (NAMES["markup"], NAMES["right to left"] + NAMES["emoji"], NAMES["10,000 characters"]):
         view = open_page(write(EXAMPLES[kind](name), tmp_path / "page.html"), width=640)

@@ -105,7 +105,7 @@ def test_a_press_puts_the_point_under_the_pointer(page: Callable[..., View]) -> 
         grid = view.page.locator(".lab-curves .row0 .grid, .lab-curves .row0 .zero")
         lines = [box for box in (line.bounding_box() for line in grid.all()) if box and box["height"] > box["width"]]
         view.page.mouse.click(lines[-1]["x"] + lines[-1]["width"] / 2, lines[-1]["y"] + 60)
-        label = view.page.locator(".lab-curves .across").last.text_content()
+        label = view.page.locator(".lab-curves .tick.across").last.text_content()
         assert full(view, "x") == pytest.approx(float(label or "nan"), abs=0.03)
 
 

@@ -139,6 +139,34 @@ def test_the_remark_leads_to_the_cut_and_what_lies_behind_it_is_told_apart(
     screenshot(view, "find-and-trace-cut", dark=True)
 
 
+def test_a_cut_shows_where_the_whole_gradient_is_lost(open_page: OpenPage, tmp_path: Path) -> None:
+    lost = lab.Variable(0.5, name="lost")
+    with lab.record() as recording, lab.GradientTape() as tape:
+        tape.gradient(lab.stop_gradient(lab.tanh(lost)) * 2.0, lost)
+    root = explorer(open_page(save(recording, tmp_path)).page)
+    assert read_step(root)["step"] == len(recording.order), "a pass without a step is over when the program is"
+    assert root.locator(".edge .cut").is_visible()
+    assert root.locator(".box", has_text="lost").locator(".gradient").text_content() == "no path"
+
+
+def test_the_graph_is_walked_as_a_tree_and_every_move_is_announced(open_page: OpenPage, tmp_path: Path) -> None:
+    x = lab.Variable(3.0, name="x")
+    with lab.record() as recording, lab.GradientTape() as tape, lab.name_scope("inside"):
+        tape.gradient(lab.add(x * x, lab.sin(x), name="y"), x)
+    root = explorer(open_page(save(recording, tmp_path)).page)
+    take_focus(root)
+    told = []
+    for key in ("Home", "Shift+ArrowDown", "ArrowDown", "ArrowDown", "Enter", "i", "i", "Shift+ArrowDown", "u"):
+        root.page.keyboard.press(key)
+        told.append(root.locator(".live").inner_text())
+    assert told[1] == "Go to an input (i) or to a consumer (c) first."
+    assert told[4].startswith("Opened")
+    assert told[5].startswith("node 3 of 3 of inside: add(x * x, sin(x)); y: ")
+    assert told[6].startswith("input 1 of 2 of y: multiply(x, x); x * x: ")
+    assert told[7].startswith("input 2 of 2 of y: sin(x); ")
+    assert told[8].startswith("Closed")
+
+
 def test_search_by_shape_and_the_next_step_that_touches_a_node(root: Locator) -> None:
     search(root, "(3, 4)")
     assert root.locator(".count").inner_text() == "1 of 6"
@@ -195,3 +223,26 @@ def test_the_bytes_that_a_step_holds_and_those_of_each_value(root: Locator) -> N
     assert told.inner_text() == "16 B held"  # the variables, y, and the gradient of `kept`
     row = root.locator('.trace tr:has(.op:text-is("tanh"))')
     assert row.locator(".bytes").inner_text() == "48 B"
+
+
+def test_a_tone_for_each_step_once_sound_is_on(open_page: OpenPage, tmp_path: Path) -> None:
+    x = lab.Variable(1.0, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = x * 4.0
+            z = y / 16.0
+        tape.gradient(z, x)
+    root = explorer(open_page(save(recording, tmp_path)).page)
+    root.evaluate(
+        """() => {
+            window.played = [];
+            const Tone = window.OscillatorNode;
+            window.OscillatorNode = function (context, options) {
+                window.played.push([options.type, Math.round(options.frequency)]);
+                return new Tone(context, options);
+            };
+        }"""
+    )
+    take_focus(root)
+    press(root.page, "Home", "ArrowRight", "Home", "m", *["ArrowRight"] * 3, "m", "ArrowRight")
+    assert root.evaluate("() => window.played") == [["sine", 880], ["sine", 220], ["triangle", 440]]

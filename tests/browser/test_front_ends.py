@@ -21,7 +21,7 @@ from playwright.sync_api import Page
 
 from tests.browser.jupyter_server import _free_port
 from tests.browser.pages import explorer, read_step, take_focus
-from tests.browser.view import View, notebook_is_done, written
+from tests.browser.view import View, kernel_is_ready, notebook_is_done, written
 from tests.tree import ROOT
 
 PYTHON = os.environ.get("FRONT_ENDS_PYTHON", sys.executable)
@@ -151,16 +151,6 @@ def _notebook(folder: Path, *more: str) -> str:
     return "cells.ipynb"
 
 
-def _wait_for_the_kernel(page: Page) -> None:
-    page.wait_for_function(
-        """() => {
-            const widget = window.jupyterapp?.shell.currentWidget;
-            return widget?.context?.isReady && widget.sessionContext?.session?.kernel?.status === 'idle';
-        }""",
-        timeout=90_000,
-    )
-
-
 def _all_draw(page: Page) -> None:
     """The three widgets draw, and the keyboard goes to the end of the backward pass."""
     root = explorer(page)
@@ -211,7 +201,7 @@ def test_lesson_1_in_plain_jupyterlab_is_saved_and_reopened_with_its_pictures(vi
     page, pictures = view.page, ".jp-OutputArea .autodiff-lab"
     with started(tmp_path, *_jupyter("jupyterlab", "LabApp")) as url:
         page.goto(f"{url}/lab/tree/{lesson.name}?reset")
-        _wait_for_the_kernel(page)
+        kernel_is_ready(page, lesson.name, 90_000)
         page.evaluate(RUN_ALL)
         notebook_is_done(page, count, 120_000)
         before = _scrolled(page, pictures)
@@ -221,7 +211,7 @@ def test_lesson_1_in_plain_jupyterlab_is_saved_and_reopened_with_its_pictures(vi
     assert before
     with started(tmp_path, *_jupyter("jupyterlab", "LabApp")) as url:
         page.goto(f"{url}/lab/tree/{lesson.name}?reset")
-        _wait_for_the_kernel(page)
+        kernel_is_ready(page, lesson.name, 90_000)
         page.locator(pictures).first.wait_for(timeout=60_000)
         assert _scrolled(page, pictures) == before
         assert not page.get_by_text("model not found").count()
@@ -252,7 +242,7 @@ def test_notebook_7(view: View, tmp_path: Path) -> None:
     name = _notebook(tmp_path, PREDICTION)
     with started(tmp_path, *_jupyter("notebook", "JupyterNotebookApp")) as url:
         view.page.goto(f"{url}/notebooks/{name}")
-        _wait_for_the_kernel(view.page)
+        kernel_is_ready(view.page, name, 90_000)
         view.page.evaluate(RUN_ALL)
         _all_draw(view.page)
         _predict(view.page)

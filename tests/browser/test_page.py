@@ -115,48 +115,6 @@ def test_the_four_switches_are_independent(open_page: OpenPage, tmp_path: Path) 
         box.click()
 
 
-def test_a_scope_is_shown_by_itself_with_o_and_left_with_escape(open_page: OpenPage, tmp_path: Path) -> None:
-    root = explorer(open_page(save(handmade.two_layers(), tmp_path)).page)
-    page = root.page
-    assert "snet" in read_boxes(root)
-    take_focus(root)
-    for _ in range(2):
-        page.keyboard.press("ArrowLeft")
-    page.keyboard.press("o")
-    assert root.get_attribute("data-view") == "net"
-    assert {"snet/layer1", "snet/layer2"} <= set(read_boxes(root))
-    root.locator('[data-key="snet/layer2"] .body').click()
-    page.keyboard.press("o")
-    assert root.get_attribute("data-view") == "net/layer2"
-    assert "a3" in read_boxes(root)
-    outside = root.locator(".box.outside").evaluate_all("boxes => boxes.map(box => box.dataset.key)")
-    assert "a6" in outside, "the neighbour that takes the result is drawn as a stub"
-    assert "snet/layer1" in outside
-    page.keyboard.press("Escape")
-    page.keyboard.press("Escape")
-    assert root.get_attribute("data-view") == "net"
-    root.get_by_role("button", name="whole program").click()
-    assert root.get_attribute("data-view") == ""
-
-
-def test_a_current_step_outside_the_open_scope_is_one_press_away(open_page: OpenPage, tmp_path: Path) -> None:
-    root = explorer(open_page(save(handmade.two_layers(), tmp_path)).page)
-    take_focus(root)
-    for scope in ("snet", "snet/layer1"):
-        root.locator(f'[data-key="{scope}"] .body').click()
-        root.page.keyboard.press("o")
-    root.page.keyboard.press("Home")
-    elsewhere = root.locator(".elsewhere")
-    for _ in range(6):
-        root.page.keyboard.press("ArrowRight")
-        assert elsewhere.is_hidden(), "the step is inside, or in a neighbour that is drawn as a stub"
-    root.page.keyboard.press("ArrowRight")
-    assert elsewhere.inner_text() == "now: whole program"
-    elsewhere.click()
-    assert root.get_attribute("data-view") == ""
-    assert elsewhere.is_hidden()
-
-
 def test_a_missing_gradient_is_told_before_anyone_asks(open_page: OpenPage, tmp_path: Path) -> None:
     w1, w2 = lab.Variable(2.0, name="w1"), lab.Variable(3.0, name="w2")
     with lab.record() as recording:
@@ -221,7 +179,6 @@ def test_500_ops_open_whole_and_can_be_read_where_one_zooms_in(
     root.page.keyboard.press("ArrowLeft")
     shown = root.locator('[data-key="a498"] .value')
     assert shown.evaluate("text => text.getBoundingClientRect().height") > 10
-    assert root.locator(".overview").is_visible()
     screenshot(view, "explorer-500-ops", of=root)
 
 
@@ -232,7 +189,6 @@ def test_a_graph_without_layout_falls_back_to_the_table_and_says_so(
     view = open_page(save(handmade.many(900, reach=400), tmp_path))
     root = explorer(view.page)
     assert "900 nodes" in root.locator(".notice").inner_text() or "nodes" in root.locator(".notice").inner_text()
-    assert root.locator(".trace tbody tr.now").count() == 1
     take_focus(root)
     root.page.keyboard.press("Home")
     root.page.keyboard.press("ArrowRight")
@@ -318,7 +274,7 @@ def test_forced_colours_keep_every_outline(open_page: OpenPage, tmp_path: Path, 
     view = open_page(save(handmade.sine(), tmp_path))
     view.page.emulate_media(forced_colors="active")
     root = explorer(view.page)
-    for part in (".box .body", ".edge .line", ".halo"):
-        stroke = root.locator(part).first.evaluate("element => getComputedStyle(element).stroke")
+    for part, line in ((".box .body", "stroke"), (".edge .line", "stroke"), (".halo", "borderTopColor")):
+        stroke = root.locator(part).first.evaluate("(element, line) => getComputedStyle(element)[line]", line)
         assert stroke not in {"none", "rgba(0, 0, 0, 0)"}, part
     screenshot(view, "page-forced-colours")

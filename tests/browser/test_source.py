@@ -35,7 +35,7 @@ def texts(root: Locator, chosen: str) -> list[str]:
 
 
 def test_the_line_of_the_step_is_marked_and_the_panel_closes(root: Locator) -> None:
-    source = root.locator(".source.scroller")
+    source = root.locator("section.source")
     assert source.is_hidden()
     root.page.keyboard.press("s")
     assert texts(root, ".source .now") == ["z = lab.exp(y)"]
@@ -67,7 +67,7 @@ def test_a_node_lights_its_line(root: Locator) -> None:
 
 def test_lines_are_reached_by_keys(root: Locator) -> None:
     root.page.keyboard.press("s")
-    root.locator(".source.scroller").focus()
+    root.locator("section.source").focus()
     root.page.keyboard.press("ArrowDown")
     assert texts(root, ".box.selected .label") == ["tanh"]
     root.page.keyboard.press("ArrowUp")
@@ -79,7 +79,7 @@ def test_a_recording_without_lines_says_so(open_page: OpenPage, tmp_path: Path) 
     root = explorer(open_page(save(recording, tmp_path)).page)
     take_focus(root)
     root.page.keyboard.press("s")
-    assert root.locator(".source.scroller").inner_text().strip() == "This recording has no source lines."
+    assert root.locator("section.source").inner_text().strip() == "This recording has no source lines."
 
 
 def test_the_source_in_both_themes(open_page: OpenPage, tmp_path: Path, screenshot: Screenshot) -> None:
@@ -113,7 +113,7 @@ def test_in_a_notebook_a_node_leads_to_its_line(open_notebook: OpenNotebook) -> 
     page, root = view.page, explorer(view.page)
 
     def at(line: str) -> None:
-        page.wait_for_function(f"line => ({CURSOR})() === line", arg=line, timeout=5000)
+        page.wait_for_function(f"line => ({CURSOR})() === line", arg=line)
 
     take_focus(root)
     for key in ("Home", "ArrowRight", "l"):

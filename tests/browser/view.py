@@ -12,6 +12,11 @@ from urllib.parse import urlsplit
 from playwright.sync_api import ConsoleMessage, Locator, Page
 
 SCREENSHOTS = Path(__file__).resolve().parent / "screenshots"
+POLLING = 50.0
+"""Milliseconds between two looks at a condition that takes long to come true.
+
+Playwright otherwise asks for every frame, and a page that is asked for frames draws them.
+"""
 HERE = {"127.0.0.1", "localhost", "[::1]", "::1"}
 
 
@@ -32,8 +37,8 @@ class View:
         Messages of ``console.error``, and of uncaught exceptions.
     outside_requests
         Requested addresses on other machines; a clean page requests none.
-    may_be_kept
-        Whether the page is a JupyterLab that another test may go on with.
+    keep
+        Hands the page on to another test, if that can be; None if no other may go on with it.
     """
 
     def __init__(self, page: Page) -> None:
@@ -41,7 +46,7 @@ class View:
         self.console_errors: list[str] = []
         self.page_errors: list[str] = []
         self.outside_requests: list[str] = []
-        self.may_be_kept = False
+        self.keep: Callable[[Page], bool] | None = None
         self._listeners: dict[Any, Callable[[Any], None]] = {
             "console": self._on_console,
             "pageerror": lambda error: self.page_errors.append(str(error)),
@@ -84,7 +89,7 @@ class View:
     def set_dark(self, dark: bool) -> None:
         """Switch to the dark theme or back: JupyterLab's own, or the preference that a plain page reads."""
         self.page.emulate_media(color_scheme="dark" if dark else "light")
-        if not self.is_jupyter:
+        if not self.is_jupyter or dark == (self.page.evaluate("() => document.body.dataset.jpThemeLight") == "false"):
             return
         theme = "JupyterLab Dark" if dark else "JupyterLab Light"
         self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
@@ -118,6 +123,28 @@ class View:
         return path
 
 
+def kernel_is_ready(page: Page, notebook: str, timeout: float) -> None:
+    """Wait until this notebook is in front, alone, and its kernel is idle.
+
+    A page of JupyterLab opens its launcher when it has nothing else to show, and may do so after the notebook was asked
+    for: whatever came in front is closed.
+    """
+    page.wait_for_function(
+        """notebook => {
+            const shell = window.jupyterapp?.shell;
+            const open = shell ? [...shell.widgets("main")] : [];
+            const wanted = open.find(widget => widget.context?.path === notebook);
+            if (!wanted?.context.isReady || wanted.sessionContext.session?.kernel?.status !== "idle") return false;
+            for (const widget of open) if (widget !== wanted) widget.dispose(); // asks nobody to save
+            if (shell.currentWidget !== wanted) shell.activateById(wanted.id);
+            return shell.currentWidget === wanted && wanted.node.querySelector(".jp-Cell")?.offsetParent != null;
+        }""",
+        arg=notebook,
+        polling=POLLING,
+        timeout=timeout,
+    )
+
+
 def notebook_is_done(page: Page, counted: int, timeout: float) -> None:
     """Wait until the kernel is idle and every one of the `counted` code cells has run.
 
@@ -126,12 +153,14 @@ def notebook_is_done(page: Page, counted: int, timeout: float) -> None:
     page.wait_for_function(
         """counted => {
             const { content, sessionContext } = window.jupyterapp.shell.currentWidget;
+            if (sessionContext.session?.kernel?.status !== 'idle') return false;
             const cells = content.widgets.map(cell => cell.model).filter(model => model.type === 'code');
             const ran = cells.filter(model => model.executionCount !== null && model.executionState !== 'running');
-            const failed = cells.some(model => model.outputs.toJSON().some(output => output.output_type === 'error'));
-            return sessionContext.session?.kernel?.status === 'idle' && (failed || ran.length >= counted);
+            const types = ({ outputs }) => Array.from({ length: outputs.length }, (_, at) => outputs.get(at).type);
+            return ran.length >= counted || cells.some(model => types(model).includes('error'));
         }""",
         arg=counted,
+        polling=POLLING,
         timeout=timeout,
     )
 

@@ -29,6 +29,11 @@ VIOLATIONS = """async () => {
     return violations.map(({ id, impact, nodes }) => ({ id, impact, where: nodes[0].html.slice(0, 200) }));
 }"""
 
+SHOWN_TWICE = """() => {
+    const shown = [...document.querySelectorAll(".only-light, .only-dark")].filter((each) => each.offsetParent);
+    return shown.length - new Set(shown.map((each) => each.alt)).size;
+}"""
+
 OpenSite = Callable[[str], View]
 
 
@@ -74,6 +79,7 @@ def test_a_page_fits_its_window_and_has_no_serious_obstacle(
             theme = "dark" if dark else "light"
             screenshot(view, f"site-{name.replace('/', '-')}-{width}-{theme}", dark=dark, width=width)
         view.set_dark(dark)
+        assert view.page.evaluate(SHOWN_TWICE) == 0
         found = [v for v in view.page.evaluate(VIOLATIONS) if v["impact"] in {"serious", "critical"}]
         assert not found
 

@@ -81,6 +81,7 @@ def test_edges_from_row_to_row_end_on_their_boxes(bands: int) -> None:
     drawn = Graph(drawn.nodes, (*drawn.edges, Edge("a0", "a19", 0, 1), Edge("a2", "a12", 2, 1)))
     placed = wrapped(drawn, by_layers(drawn), bands)
     assert placed is not None
+    placed = placed.layout()
     assert len({round(box.y) for box in placed.boxes.values()}) >= bands
     for edge, curve in zip(drawn.edges, placed.curves, strict=True):
         source, target = placed.boxes[edge.source], placed.boxes[edge.target]

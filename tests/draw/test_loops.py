@@ -181,3 +181,51 @@ def test_statements_on_one_line_name_their_own_results(tmp_path: Path) -> None:
     made = [(r.name, r.application) for r in found.tensors.values() if r.name and r.application is not None]
     named = {name: found.applications[application].op for name, application in made if application is not None}
     assert named == {"a": "sin", "b": "add", "c": "cos", "d": "exp"}, "of the last line nothing is certain"
+
+
+def test_a_crowd_of_ops_is_folded_in_the_order_in_which_they_ran() -> None:
+    x = lab.Variable(0.5, name="x")
+    chance = np.random.default_rng(0)
+    with lab.record() as recording:
+        y = x * 1.0
+        for op in chance.integers(0, 3, 2000):
+            y = (lab.sin, lab.tanh, lab.exp)[op](y)
+    drawn = graph(recording.so_far())
+    stretches = [node for node in drawn.nodes if node.label.startswith("ops ")]
+    assert drawn.nodes[0].label == "x"
+    assert stretches[0].label.startswith("ops 1 to ")
+    assert stretches[-1].tensors, "the result is in sight"
+    assert len(drawn.nodes) <= 40
+    assert sum(len(node.members) for node in stretches) > 1000
+
+
+def test_a_loop_with_an_if_is_one_loop_whatever_its_iterations_do() -> None:
+    x = lab.Variable(0.7, name="x")
+    with lab.record() as recording:
+        h = x
+        for i in range(12):
+            h = lab.sin(h * x) + lab.sin(h)
+            if i % 5 == 2:
+                h = h + lab.exp(-h)
+        while h > 1e-3:
+            h = h * 0.3
+            for _ in range(2 if h > 0.1 else 3):
+                h = lab.sin(h) + lab.sin(h * 0.01)
+    found = with_loops(recording.so_far())[1]
+    assert [(loop.label, len(loop.turns)) for loop in found] == [("for i in range(12)", 12), ("while h > 1e-3", 7)]
+    drawn = graph(recording.so_far())
+    first = next(node for node in drawn.nodes if node.turns)
+    assert first.series[0].numbers[-1] is not None
+    assert len(first.series[0].numbers) == 12
+
+
+def test_a_line_that_repeats_itself_is_not_taken_for_iterations() -> None:
+    x = lab.Variable(0.7, name="x")
+    with lab.record() as recording:
+        h = x
+        for i in range(8):
+            h = lab.sin(lab.sin(lab.sin(h)))
+            if i == 4:
+                h = h * 2.0
+    ((label, turns),) = with_loops(recording.so_far())[1]
+    assert (label, len(turns)) == ("for i in range(8)", 8)

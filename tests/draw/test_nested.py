@@ -6,7 +6,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.draw.loops import Loop, with_loops
-from autodiff_lab.draw.nested import Frame, with_frames
+from autodiff_lab.draw.nested import MOST, Frame, with_frames
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.recording import Recording
 
@@ -54,6 +54,19 @@ def test_a_single_tape_has_none() -> None:
         y = x * x
         tape.gradient(y, x)
     assert scene(recording)["frames"] == {}
+
+
+@pytest.mark.parametrize("tapes", [MOST, MOST + 1])
+def test_more_frames_than_are_drawn_are_said_to_be_left_out(tapes: int) -> None:
+    x = lab.Variable(2.0, name="x")
+    with lab.record() as recording, lab.GradientTape():
+        for _ in range(tapes):
+            with lab.GradientTape(watch_accessed_variables=False) as inner:
+                y = x * x
+            inner.gradient(y, [])
+    made = scene(recording.so_far())
+    told = [remark for remark in made["remarks"] if "nested tapes are left out" in remark]
+    assert (len(made["frames"]), len(told)) == ((tapes, 0) if tapes <= MOST else (0, 1))
 
 
 def test_frames_of_three_orders_lie_in_each_other() -> None:

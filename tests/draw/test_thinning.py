@@ -114,9 +114,9 @@ def test_views_say_their_size_and_how_to_keep_everything(tmp_path: Path) -> None
 
 def test_a_long_program_stays_within_the_limit() -> None:
     """Two megabytes are enough for the graph of ten thousand ops without a loop."""
-    found = kept(scene(chain(2_000, elements=7), layout_seconds=1.0), MOST // 5)
-    assert found.size < MOST // 5
-    assert len(found.payload["applications"]) > 2_000
+    found = kept(scene(chain(1_000, elements=7), layout_seconds=1.0), MOST // 10)
+    assert found.size < MOST // 10
+    assert len(found.payload["applications"]) > 1_000
 
 
 def test_a_recording_of_any_length_has_a_picture() -> None:

@@ -140,9 +140,9 @@ def test_a_turn_shows_the_loss_that_it_came_to() -> None:
 
 def test_the_explorer_opens_on_the_first_turn() -> None:
     payload = scene(loop(named=False))
-    assert payload["open"] == "pass 1"
+    assert payload["open"] == ["pass 1"]
     assert payload["loops"] == [[f"pass {turn}" for turn in range(1, TURNS + 1)]]
-    assert scene(handmade.sine())["open"] == ""
+    assert scene(handmade.sine())["open"] == []
 
 
 def test_an_update_says_which_variable_it_changes() -> None:

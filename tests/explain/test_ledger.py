@@ -86,3 +86,18 @@ def test_a_source_that_no_pass_reached_is_refused() -> None:
         detached().ledger("w1")
     with pytest.raises(LookupError, match="is called 'nobody'"):
         recording.ledger("nobody")
+
+
+def test_one_target_of_several_has_a_ledger_of_its_own() -> None:
+    x = lab.Variable(0.7, name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            a = lab.sin(x) * x
+            b = 2.0 * lab.exp(x)
+        tape.gradient([a, b], x)
+    of_a, of_b, both = (recording.ledger(x, target) for target in (a, b, None))
+    assert [of_a.total, of_a.added] == pytest.approx(2 * [math.sin(0.7) + 0.7 * math.cos(0.7)], rel=1e-5)
+    assert of_b.total == pytest.approx(2.0 * math.exp(0.7), rel=1e-5)
+    assert both.total == pytest.approx(of_a.total + of_b.total)
+    assert of_a.balanced
+    assert (of_a.count, of_b.count, both.count) == (2, 1, 3)

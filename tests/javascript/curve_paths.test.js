@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { frame } from "../../autodiff_lab/widgets/curve_explorer/layout.js";
-import { curve, decimate, hit, runs, scale, through } from "../../autodiff_lab/widgets/curve_explorer/paths.js";
+import { curve, decimate, hit, runs, through } from "../../autodiff_lab/widgets/curve_explorer/paths.js";
 import { after, decode, finerGrid, interpolate, nearest, within } from "../../autodiff_lab/widgets/curve_explorer/samples.js";
 
 /** @typedef {import("../../autodiff_lab/widgets/curve_explorer/samples.js").Mark} Mark */
@@ -87,8 +87,8 @@ test("many points in one pixel keep the first, the extremes and the last", () =>
 });
 
 test("a curve becomes path data, and a lone point a dot", () => {
-  const toX = scale(-2, 2, 0, 400);
-  const toY = scale(0, 2, 100, 0);
+  const toX = (/** @type {number} */ x) => (x + 2) * 100;
+  const toY = (/** @type {number} */ y) => (2 - y) * 50;
   assert.equal(curve(hinge, 0, [], toX, toY), "M0.00,0.00L100.00,50.00L200.00,100.00L300.00,50.00L400.00,0.00");
   const lone = { ...hinge, rows: [new Float64Array([NaN, 1, NaN, NaN, NaN])] };
   assert.equal(curve(lone, 0, [], toX, toY), "M100.00,50.00L100.00,50.00");

@@ -13,7 +13,7 @@ const scene = decode(payload);
 /** @param {Record<string, unknown>} traits */
 function asker(traits) {
   const model = { get: (/** @type {string} */ name) => traits[name], set: () => {}, save_changes: () => {} };
-  return new Asker(scene, model, /** @type {any} */ (null), { stop: () => {}, back: () => {} });
+  return new Asker(/** @type {any} */ ({ scene, model, back: () => {} }));
 }
 
 test("a backward step asks for each delivery, and a forward op for nothing", () => {

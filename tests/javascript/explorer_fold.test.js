@@ -67,6 +67,8 @@ test("a second sweep forgets what it will reach again and keeps the rest", () =>
     ...payload,
     steps: [...payload.steps, [1, 1, [4], [[0, 0, 5, 5, 5, 1, 1]]]],
     sweeps: [...payload.sweeps, [[2], [4], [0], [5], 1, -1]],
+    phases: [...payload.phases, [1, 7, 7]],
+    labels: ["backward 1", "backward 2"],
   });
   const state = fold(again, 7);
   assert.equal(gradientOf(again, state, there(again.tensors.get(0))).value?.short, "−0.99");
@@ -82,6 +84,8 @@ test("ops that a rule ran belong to their backward pass, not to the forward one"
     applications: { ...payload.applications, 3: [1, [0], [6], 0, 0, 5, "", "", "derivative of sin", 1], 4: [2, [6, 6], [7], 0, 0, 8, "", "", "derivative of sin", 1] },
     steps: [...payload.steps.slice(0, 4), [3], ...payload.steps.slice(4), [4], [4, 1, [4], [[0, 6, 4, 4, 4, 1, 1]]]],
     sweeps: [...payload.sweeps, [[7], [4], [0], [5], 1, 0]],
+    phases: [[-1, 1, 3], [0, 4, 8], [1, 9, 9]],
+    labels: ["backward 1 from y", "backward 2 from dy"],
   });
   assert.deepEqual(nested.phases.map(({ label, first, last }) => [label, first, last]), [
     ["forward", 1, 3], ["backward 1 from y", 4, 8], ["backward 2 from dy", 9, 9],

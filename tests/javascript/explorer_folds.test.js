@@ -96,7 +96,7 @@ function folds(unfolded) {
   const model = /** @type {any} */ ({ get: () => state.unfolded, set: (/** @type {string} */ _, /** @type {string[]} */ paths) => { state.unfolded = paths; }, save_changes: () => {} });
   const turns = ["step 1", "step 2", "step 2/net"];
   const looped = { ...scene, loops: [["step 1", "step 2"]], views: new Map([...turns, "step 1/net", "other"].map((path) => [path, /** @type {any} */ ({ why: "" })])) };
-  return { state, made: new Folds(looped, model, /** @type {any} */ ({}), /** @type {any} */ ({})) };
+  return { state, made: new Folds(/** @type {any} */ ({ scene: looped, model })) };
 }
 
 test("an open loop goes along to the iteration of the step, with what is open in it", () => {
@@ -109,7 +109,7 @@ test("an open loop goes along to the iteration of the step, with what is open in
 
 test("what is sought is shown in place, in its own iteration", () => {
   const { state, made } = folds(["step 1"]);
-  made.reveal("", "step 2/net");
+  made.reveal("step 2/net");
   assert.deepEqual(state.unfolded, ["step 2", "step 2/net"]);
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bytesText, heldBytes, levels, measured, writeMeasure } from "../../autodiff_lab/widgets/explorer/measures.js";
+import { bytesText, levels, measured, writeMeasure } from "../../autodiff_lab/widgets/explorer/measures.js";
 import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
 import { payload, there } from "./explorer_sample.js";
 
@@ -38,10 +38,4 @@ test("bytes have a unit", () => {
 
 test("times have a unit", () => {
   assert.deepEqual([2.5e-6, 3.14159e-3, 2, 0].map((seconds) => writeMeasure("backward time", seconds)), ["2.5 µs", "3.14 ms", "2 s", "0 µs"]);
-});
-
-test("held are variables from the start, results until their op is visited, gradients until theirs is", () => {
-  // x, w and an unused constant; x·x; sin x; y; the gradients of x·x and sin x; of x, and sin x goes with its gradient;
-  // x·x goes with its own.  Variables, their gradients and what no op takes stay.
-  assert.deepEqual(heldBytes(scene), [12, 16, 20, 24, 32, 28, 20]);
 });

@@ -45,6 +45,8 @@ export const payload = {
     [1, 0, [ONE], [[0, 0, COSINE, COSINE, COSINE, 1, 3]]],
     [0, 0, [ONE], [[0, 0, THREE, THREE, PART, 2, 3], [1, 0, THREE, THREE, WHOLE, 3, 3]]],
   ],
+  phases: [[-1, 1, 3], [0, 4, 6]],
+  labels: ["backward"],
   sweeps: [[[3], [ONE], [0, 5], [WHOLE, -1], 1, 0]],
   left: {},
   views: {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fillChip } from "../../autodiff_lab/widgets/explorer/chips.js";
+import { fillChip, overhang } from "../../autodiff_lab/widgets/explorer/chips.js";
 import { fold } from "../../autodiff_lab/widgets/explorer/fold.js";
 import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
 import {
@@ -98,6 +98,14 @@ test("a chip says as much of a name as can be read", () => {
   assert.deepEqual(written(0.5), ["softmax", "22.0px"]);
   assert.deepEqual(written(0.25), ["so‥", "44.0px"]);
   assert.deepEqual(written(0.1), ["", "110.0px"]);
+});
+
+test("a box is drawn wider for a short name, and only as a chip", () => {
+  const box = (/** @type {string} */ label) => /** @type {import("../../autodiff_lab/widgets/explorer/scene.js").Box} */ (/** @type {unknown} */ ({ width: 48, label }));
+  assert.equal(overhang(box("mean"), 0.5), 7, "38 pixels for 24");
+  assert.equal(overhang(box("mean"), 1), 0);
+  assert.equal(overhang(box("@"), 0.5), 0);
+  assert.equal(overhang(box("softmax"), 0.5), 0, "it is cut");
 });
 
 test("nothing moves for a box that is seen already", () => {

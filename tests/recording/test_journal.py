@@ -98,10 +98,11 @@ def test_a_file_cut_anywhere_says_how_much_can_be_read(tmp_path: Path) -> None:
             recording = lab.load_recording(cut, partial=True)
         except RecordingError:  # not one event is whole
             continue
-        ops.add(len(recording))
         assert recording.error is not None
         assert recording.error.startswith("RecordingError")
-        recording.to_svg()
+        if len(recording) not in ops:
+            recording.to_svg()
+        ops.add(len(recording))
     assert {1, 2, 3} <= ops
 
 
@@ -193,7 +194,7 @@ def test_only_and_skip_say_which_ops_are_kept(options: dict[str, Any], ops: list
     whole = neuron()
     assert [application.op for application in recording.forward] == ops
     written = neuron(to=tmp_path / "run.jsonl", **options)
-    assert options.get("only") == "y" or [application.op for application in written.forward] == ops
+    assert [application.op for application in written.forward] == ops  # there `y` is a name inside a function
     for application in recording.forward:  # every value is the one that the whole program computed
         (out,) = application.outputs
         same = [a for a in whole.forward if a.op == application.op]

@@ -92,8 +92,10 @@ def test_a_call_names_its_result_only_by_the_local_variable() -> None:
     with lab.record() as recording:
         x = lab.constant(2.0)
         answer = helper(x)
-    assert names(recording) == ["answer"]
-    del answer
+        other = helper(lab.constant(3.0))
+    assert names(recording) == ["answer", "other"]
+    assert [t.name for t in recording.tensors.values() if t.application is None] == ["x", None]
+    del answer, other
 
 
 def test_given_names_win_and_the_default_name_counts_as_none() -> None:

@@ -11,7 +11,7 @@ import autodiff_lab as lab
 from autodiff_lab import lessons
 from autodiff_lab.draw.assets import WIDGETS
 from autodiff_lab.draw.page import document
-from autodiff_lab.widgets.base import LabWidget
+from autodiff_lab.widgets.base import LabWidget, PageWidget
 from autodiff_lab.widgets.form import Form
 from autodiff_lab.widgets.training import TrainingView
 
@@ -88,6 +88,9 @@ EXAMPLES: dict[str, Callable[[str], Any]] = {
     "Whodunnit": lambda _: lessons.whodunnit(3),
 }
 """By the name of the class; the argument is used wherever the widget shows a name of the user's."""
+NAMELESS = {"ShapeDrill", "CheckpointBoard", "SwellCounter", "Whodunnit"}
+"""Widgets that show no name of the user's: their examples are the same whatever the argument."""
+NAMED = [kind for kind in EXAMPLES if kind not in NAMELESS]
 
 
 def kinds(of: type[Any] = LabWidget) -> set[str]:
@@ -96,7 +99,8 @@ def kinds(of: type[Any] = LabWidget) -> set[str]:
         if (folder / "widget.js").is_file():
             importlib.import_module(f"autodiff_lab.widgets.{folder.name}")
     found = {each for each in of.__subclasses__() if each.__module__.startswith("autodiff_lab.widgets.")}
-    return {each.__name__ for each in found} | {name for each in found for name in kinds(each)}
+    shown = {each.__name__ for each in found if each is not PageWidget}  # which only others build on
+    return shown | {name for each in found for name in kinds(each)}
 
 
 def write(widget: Any, file: Path) -> Path:

@@ -64,6 +64,16 @@ def test_every_panel_ends_with_what_its_engine_reports() -> None:
     assert [float(final(shown, which)["x"].holds) for which in range(5)] == wanted
 
 
+def test_a_value_without_a_name_is_called_by_its_formula() -> None:
+    x = lab.Variable(3.0, name="x")
+    with lab.record() as recording, lab.GradientTape() as tape:
+        tape.gradient(lab.sin(x * x), x)
+    shown = engines(recording)
+    assert shown.account().startswith("right: d(sin(x * x))/dx = ")
+    assert "(sin(x * x)) pays" in " ".join(shown.accounts.passes[0].sentences)
+    assert "%" not in shown.account() + shown.picture().split("</style>")[1] + str(shown.accounts.facts()["passes"])
+
+
 def test_slots_orders_and_stamps_follow_the_pass() -> None:
     shown = engines(diamond(), ["EARLY"])
     right, early = final(shown, 0)["y"], final(shown, 1)["y"]

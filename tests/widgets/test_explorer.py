@@ -25,10 +25,10 @@ def test_the_step_is_held_between_nothing_and_everything() -> None:
 
 def test_only_scopes_that_exist_can_be_opened() -> None:
     explorer = Explorer(handmade.two_layers())
-    explorer.view = "net/layer1"
+    explorer.unfolded = ["net", "net/layer1"]
     with pytest.raises(traitlets.TraitError, match=r"No op ran in scope 'nowhere'.*net/layer1"):
-        explorer.view = "nowhere"
-    assert explorer.view == "net/layer1"
+        explorer.unfolded = ["nowhere"]
+    assert explorer.unfolded == ["net", "net/layer1"]
 
 
 def test_the_scene_cannot_be_replaced() -> None:

@@ -8,6 +8,7 @@ Graphviz cannot place in its time is placed in layers.  `arrange` chooses the di
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.layout.attach import attach
@@ -26,6 +27,8 @@ OWN = "layered"
 """Name of our own layering."""
 SECONDS = 5.0
 """CPU seconds that Graphviz may take, unless the caller says otherwise."""
+MOST_BY_GRAPHVIZ = 1000
+"""Nodes beyond which Graphviz is not asked: of one graph it would take its whole time, of many small ones seconds."""
 MOST_A_SECOND = 4000
 """Nodes per second of the time limit beyond which no engine is tried: even the fastest could not do it."""
 
@@ -64,7 +67,7 @@ def layout(graph: Graph, time_limit: float = SECONDS, engine: str | None = None)
         return Layout({}, (), 0.0, 0.0, engine or OWN)
     if len(graph.nodes) > MOST_A_SECOND * time_limit:
         raise too_large([graph], time_limit)
-    engines = _engines(engine)
+    engines = _engines(engine or (OWN if len(graph.nodes) > MOST_BY_GRAPHVIZ else None))
     rows = place_in_rows(graph)
     if rows is not None:
         return attach(graph, rows, OWN)
@@ -124,6 +127,9 @@ def arrangements(
     """
     found: dict[int, Layout | LayoutFailed] = {}
     small = [graph for graph in graphs if 0 < len(graph.nodes) <= LARGE and place_in_rows(graph) is None]
+    if engine is None:
+        so_far = accumulate(len(graph.nodes) for graph in small)
+        small = [graph for graph, count in zip(small, so_far, strict=True) if count <= MOST_BY_GRAPHVIZ]
     for name, command in list(_engines(engine).items())[:1]:
         level = _together(small, name, command, time_limit)
         tight = [(graph, turned(graph)) for graph, one in zip(small, level, strict=False) if is_tight(graph, one)]
@@ -132,7 +138,9 @@ def arrangements(
         found = {id(graph): fit(graph, one, across.get(id(graph))) for graph, one in zip(small, level, strict=False)}
     for graph in graphs:
         if id(graph) not in found:
-            found[id(graph)] = _arranged_or_error(graph, time_limit, engine)
+            many = engine is None and 0 < len(graph.nodes) <= LARGE and place_in_rows(graph) is None
+            small_one = fit(graph, layout(graph, time_limit, OWN), None) if many else None
+            found[id(graph)] = small_one or _arranged_or_error(graph, time_limit, engine)
     return [found[id(graph)] for graph in graphs]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autodiff_lab.draw.layout.wrapping import wrapped
+from autodiff_lab.draw.layout.wrapping import Bands, wrapped
 from autodiff_lab.draw.model import Box, Graph, Layout
 
 PANEL = (820.0, 560.0)
@@ -51,7 +51,7 @@ def fit(graph: Graph, level: Layout, across: Layout | None) -> Layout:
     """
     if scale(level) >= READABLE or not graph.nodes:
         return level
-    found = [(scale(level), level)]
+    found: list[tuple[float, Layout | Bands]] = [(scale(level), level)]
     if across is not None:
         down = _turned_back(across)
         found.append((scale(down), down))
@@ -59,10 +59,11 @@ def fit(graph: Graph, level: Layout, across: Layout | None) -> Layout:
         rows = wrapped(graph, level, bands)
         if rows is not None:
             found.append((ROWS_COUNT * scale(rows), rows))
-    return max(found, key=lambda one: one[0])[1]
+    best = max(found, key=lambda one: one[0])[1]
+    return best.layout() if isinstance(best, Bands) else best
 
 
-def scale(layout: Layout, most: float = 1.0) -> float:
+def scale(layout: Layout | Bands, most: float = 1.0) -> float:
     """Return the scale at which a panel shows a whole layout, at most `most`."""
     return min(PANEL[0] / max(layout.width, 1.0), PANEL[1] / max(layout.height, 1.0), most)
 

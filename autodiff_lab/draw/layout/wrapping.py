@@ -28,8 +28,10 @@ CORNER = 10.0
 """Radius of a turn."""
 
 
-def wrapped(graph: Graph, layout: Layout, bands: int) -> Layout | None:
-    """Return a layout from left to right in so many bands; None if an edge leads backward or there are too few columns.
+def wrapped(graph: Graph, layout: Layout, bands: int) -> Bands | None:
+    """Return the places of a layout from left to right in so many bands.
+
+    None if an edge leads backward or there are too few columns.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def wrapped(graph: Graph, layout: Layout, bands: int) -> Layout | None:
     columns = _columns(layout)
     if len(columns) < 2 * bands or any(_leads_back(layout, edge.source, edge.target) for edge in graph.edges):
         return None
-    return _Bands(graph, layout, columns, bands).layout()
+    return Bands(graph, layout, columns, bands)
 
 
 def _leads_back(layout: Layout, source: str, target: str) -> bool:
@@ -62,7 +64,9 @@ def _columns(layout: Layout) -> list[list[str]]:
     return columns
 
 
-class _Bands:
+class Bands:
+    """A layout in bands: its boxes and its size, and the curves when it is chosen."""
+
     def __init__(self, graph: Graph, layout: Layout, columns: list[list[str]], bands: int) -> None:
         self.graph, self.old = graph, layout
         self.column = {key: at for at, keys in enumerate(columns) for key in keys}
@@ -73,15 +77,16 @@ class _Bands:
         self.lefts = {band: spans[self.band_of.index(band)][0] for band in set(self.band_of)}
         self.passing: defaultdict[int, list[int]] = defaultdict(list)
         for number, edge in enumerate(graph.edges):
-            source, target = self.band(edge.source), self.band(edge.target)
+            source, target = self._band(edge.source), self._band(edge.target)
             if source != target:
                 for gutter in sorted({source, target - 1}):
                     self.passing[gutter].append(number)
+        self._place()
 
-    def band(self, key: str) -> int:
+    def _band(self, key: str) -> int:
         return self.band_of[self.column[key]]
 
-    def layout(self) -> Layout:
+    def _place(self) -> None:
         aside = ASIDE + LANE * max(map(len, self.passing.values()), default=0)
         shifts: dict[int, Point] = {}
         self.gutters: dict[int, float] = {}
@@ -92,23 +97,27 @@ class _Bands:
             self.gutters[band] = top + high - low + GUTTER / 2
             top += high - low + GUTTER + LANE * len(self.passing[band])
         self.shifts = shifts
-        boxes = {key: _moved_box(box, shifts[self.band(key)]) for key, box in self.old.boxes.items()}
-        self.width = max(box.x + box.width / 2 for box in boxes.values()) + ASIDE
+        self.boxes = {key: _moved_box(box, shifts[self._band(key)]) for key, box in self.old.boxes.items()}
+        self.width = round(max(box.x + box.width / 2 for box in self.boxes.values()) + ASIDE, 2)
+        self.height = round(top - GUTTER + ASIDE, 2)
+
+    def layout(self) -> Layout:
+        """Return the whole layout."""
         curves = tuple(self._curve(number) for number in range(len(self.graph.edges)))
-        return Layout(boxes, curves, round(self.width, 2), round(top - GUTTER + ASIDE, 2), self.old.engine)
+        return Layout(self.boxes, curves, self.width, self.height, self.old.engine)
 
     def _extent(self, band: int) -> Point:
         """Return the top and bottom of a band: its boxes, and the curves within it."""
-        keys = [key for key in self.old.boxes if self.band(key) == band]
+        keys = [key for key in self.old.boxes if self._band(key) == band]
         heights = [y for key in keys for y in _rows(self.old.boxes[key])]
         for edge, curve in zip(self.graph.edges, self.old.curves, strict=True):
-            if self.band(edge.source) == self.band(edge.target) == band:
+            if self._band(edge.source) == self._band(edge.target) == band:
                 heights += [y for _, y in curve]
         return min(heights) - ASIDE / 2, max(heights) + ASIDE / 2
 
     def _curve(self, number: int) -> Curve:
         edge, curve = self.graph.edges[number], self.old.curves[number]
-        source, target = self.band(edge.source), self.band(edge.target)
+        source, target = self._band(edge.source), self._band(edge.target)
         if source == target or not curve:
             return _moved(curve, self.shifts[source])
         start, end = _moved(curve[:1], self.shifts[source])[0], _moved(curve[-1:], self.shifts[target])[0]

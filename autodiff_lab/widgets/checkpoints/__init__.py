@@ -12,15 +12,13 @@ from typing import Any
 import traitlets
 
 from autodiff_lab.draw.checkpoints import Played, account, fewest_ops, picture, play
-from autodiff_lab.draw.page import document
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 
 
-class CheckpointBoard(LabWidget):
+class CheckpointBoard(PageWidget):
     """A board.  Usually made by ``lessons.checkpoint_board``.
 
     Parameters
@@ -47,6 +45,8 @@ class CheckpointBoard(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "checkpoints"
+    kept = ("facts", "choices", "best")
 
     facts = traitlets.Dict().tag(sync=True)
     choices = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)
@@ -143,20 +143,6 @@ class CheckpointBoard(LabWidget):
         """Return the runs as a static SVG."""
         return picture(self.values, self.slots, self.played)
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the board as one HTML file that needs no network and no kernel.
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        state = {name: getattr(self, name) for name in ("facts", "choices", "best")}
-        file = Path(path)
-        file.write_text(document("Checkpoints", state, _HERE, self.picture()), encoding="utf-8")
-        return file
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Checkpoints"

@@ -1,6 +1,7 @@
 // Checkpoints: a strip of values, few slots to hold them.  Choose what a run keeps; the backward pass runs over the board.
 
-import { add, addButton, detached, make } from "../plotting/elements.js";
+import { drawing } from "../dom.js";
+import { add, addButton, make } from "../plotting/elements.js";
 import { Stage, staged } from "../plotting/stage.js";
 import { fewestOps, ideaOf, many, moveText, nameOf, play, scoreText, stateOf } from "./rules.js";
 
@@ -144,7 +145,7 @@ class BoardView extends Stage {
   drawStrip(state, width, across) {
     const { facts, svg, game } = this;
     const asked = this.isMoving ? null : game.asked;
-    const still = detached("g");
+    const still = drawing("g");
     svg.setAttribute("viewBox", `0 0 ${width} ${CELL.height + 8}`);
     svg.setAttribute("height", String(CELL.height + 8));
     const path = state.last?.run;
@@ -171,7 +172,7 @@ class BoardView extends Stage {
     this.runs.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.runs.setAttribute("height", String(height));
     const at = (/** @type {number} */ value) => 4 + (value + 0.5) * across;
-    const still = detached("g");
+    const still = drawing("g");
     runs.forEach((run, row) => {
       const y = 8 + row * ROW;
       add(still, "path", { class: "path", d: `M${at(run.start)},${y}H${at(run.end)}` });
@@ -179,7 +180,7 @@ class BoardView extends Stage {
     });
     this.runs.replaceChildren(still);
     this.runs.setAttribute("role", "img");
-    this.runs.setAttribute("aria-label", runs.map(run => moveText({ run, back: 0 })).join(" "));
+    this.runs.setAttribute("aria-label", runs.map(run => moveText({ run, back: 0 })).join(" ") || "No run yet.");
   }
 
   /** @param {import("./rules.js").State} state @param {import("./rules.js").Move[]} moves */

@@ -1,7 +1,8 @@
 // Everything of the explorer that is not the picture: switches, numbers, buttons, sentences, table, keys.
 
+import { element } from "../dom.js";
 import { makeHint } from "../host.js";
-import { addButton, addCheckbox, make } from "../plotting/elements.js";
+import { addButton, addCheckbox, addLive, make } from "../plotting/elements.js";
 import { short } from "../numbers.js";
 import { place } from "../plotting/numbers.js";
 import { averageRate, isNone, pointSentence, secantSentence, statusSentence, tableRows, valueWord } from "./sentences.js";
@@ -10,20 +11,30 @@ import { magnification } from "../plotting/view.js";
 /** @typedef {import("./state.js").State} State */
 /** @typedef {{ change: (act: () => void) => void, stop: AbortSignal }} Hands */
 
+/** @typedef {(state: State, handle: "point" | "other", far: number) => unknown} Act */
+
+/** The keys, as the help shows them, and what each of them does. @type {[string, string, Record<string, Act>][]} */
 const KEYS = [
-  ["← →", "one sample (with Shift: ten)"],
-  ["Home End", "first, last sample"],
-  ["+ − 0", "zoom in, zoom out, whole curve"],
-  ["PgUp PgDn", "look left, right"],
-  ["S", "secant"],
-  ["D", "more derivatives, or none"],
-  ["F", "fit heights"],
-  ["L", "heights on a logarithmic axis"],
-  ["T", "trace the slope instead of showing it"],
-  ["N", "a step of Newton's method, to where the tangent meets 0"],
-  ["G", "a step of gradient descent: rate × slope, downhill"],
-  ["Esc", "back to the notebook"],
+  ["← →", "one sample (with Shift: ten)", {
+    ArrowLeft: (state, handle, far) => state.stepBy(handle, -far), ArrowRight: (state, handle, far) => state.stepBy(handle, far),
+    ArrowDown: (state, handle, far) => state.stepBy(handle, -far), ArrowUp: (state, handle, far) => state.stepBy(handle, far),
+  }],
+  ["Home End", "first, last sample", { Home: (state, handle) => state.toEnd(handle, 0), End: (state, handle) => state.toEnd(handle, 1) }],
+  ["+ − 0", "zoom in, zoom out, whole curve", {
+    "+": state => state.zoom(2), "=": state => state.zoom(2), "-": state => state.zoom(0.5), _: state => state.zoom(0.5), 0: state => state.reset(),
+  }],
+  ["PgUp PgDn", "look left, right", { PageUp: state => state.pan(-0.25), PageDown: state => state.pan(0.25) }],
+  ["S", "secant", { s: state => (state.secant = !state.secant) }],
+  ["D", "more derivatives, or none", { d: state => (state.order = (state.order + 1) % state.facts.names.length) }],
+  ["F", "fit heights", { f: state => (state.fit = !state.fit) }],
+  ["L", "heights on a logarithmic axis", { l: state => (state.log = !state.log) }],
+  ["T", "trace the slope instead of showing it", { t: state => state.setTraced(!state.traced) }],
+  ["N", "a step of Newton's method, to where the tangent meets 0", { n: state => state.stepOn("newton") }],
+  ["G", "a step of gradient descent: rate × slope, downhill", { g: state => state.stepOn("descent") }],
+  ["Esc", "back to the notebook", {}],
 ];
+/** @type {Record<string, Act>} */
+const ACTS = Object.assign({}, ...KEYS.map(([, , acts]) => acts));
 const TABLE_ROWS = 21;
 
 /** @param {Element} parent @param {string} text @param {string} label @param {() => void} act @param {Hands} hands */
@@ -39,24 +50,15 @@ const checkbox = (parent, text, act, { change, stop }) => addCheckbox(parent, te
  * @param {Hands} hands
  */
 export function makeHead(root, state, hands) {
-  const head = make(root, "div", "head");
-  make(head, "span", "title", state.facts.title);
-  head.append(makeHint("← →"));
-  const switches = make(head, "span", "switches");
-  const choice = make(switches, "label", "", "derivatives");
-  const orders = make(choice, "select");
-  state.facts.names.forEach((_, order) => (make(orders, "option", "", String(order)).value = String(order)));
-  orders.addEventListener("change", () => hands.change(() => (state.order = Number(orders.value))), { signal: hands.stop });
-  const secant = checkbox(switches, "secant", on => (state.secant = on), hands);
-  const fit = checkbox(switches, "fit heights", on => (state.fit = on), hands);
-  const log = checkbox(switches, "log heights", on => (state.log = on), hands);
-  const trace = checkbox(switches, "trace", on => state.setTraced(on), hands);
+  const options = state.facts.names.map((_, order) => element("option", { value: order }, String(order)));
+  const orders = element("select", { onchange: () => hands.change(() => { state.order = Number(orders.value); }) }, ...options);
+  const switches = element("span", { class: "switches" }, element("label", {}, "derivatives", orders));
+  root.append(element("div", { class: "head" }, element("span", { class: "title" }, state.facts.title), makeHint("← →"), switches));
+  const boxes = /** @type {const} */ ([["secant", "secant"], ["fit", "fit heights"], ["log", "log heights"], ["traced", "trace"]]).map(([name, text]) => (
+    { name, box: checkbox(switches, text, on => (name === "traced" ? state.setTraced(on) : (state[name] = on)), hands) }));
   return () => {
     orders.value = String(state.order);
-    log.checked = state.log;
-    trace.checked = state.traced;
-    secant.checked = state.secant;
-    fit.checked = state.fit;
+    for (const { name, box } of boxes) box.checked = state[name];
   };
 }
 
@@ -66,16 +68,15 @@ export function makeHead(root, state, hands) {
  * @param {State} state
  */
 export function makeReadout(root, state) {
-  const list = make(root, "dl", "readout");
   const { names, variable } = state.facts;
   const pair = (/** @type {string} */ name, /** @type {string} */ key) => {
-    const group = make(list, "div", key);
-    make(group, "dt", "", name);
-    return make(group, "dd");
+    const at = element("dd");
+    return { at, group: element("div", { class: key }, element("dt", {}, name), at) };
   };
   const x = pair(variable, "x");
   const values = names.map((name, row) => pair(row === 1 ? `slope ${name}` : name, `value${row}`));
   const rate = pair("average rate", "rate");
+  root.append(element("dl", { class: "readout" }, ...[x, ...values, rate].map(({ group }) => group)));
   return () => {
     const { point, other } = state;
     const say = (/** @type {HTMLElement} */ at, /** @type {string} */ text, /** @type {number} */ full) => {
@@ -83,15 +84,15 @@ export function makeReadout(root, state) {
       at.title = String(full);
       at.classList.toggle("missing", !Number.isFinite(full));
     };
-    say(x, place(point.x, state.grain), point.x);
-    values.forEach((value, row) => {
-      say(value, `${point.interpolated ? "≈ " : ""}${valueWord(state.facts, row, point)}`, point.values[row]);
-      if (Number.isNaN(point.values[row]) && isNone(state.facts, row, point.x)) value.title = "None";
-      if (value.parentElement) value.parentElement.hidden = row > state.order;
+    say(x.at, place(point.x, state.grain), point.x);
+    values.forEach(({ at, group }, row) => {
+      say(at, `${point.interpolated ? "≈ " : ""}${valueWord(state.facts, row, point)}`, point.values[row]);
+      if (Number.isNaN(point.values[row]) && isNone(state.facts, row, point.x)) at.title = "None";
+      group.hidden = row > state.order;
     });
     const average = averageRate(point, other);
-    say(rate, Number.isNaN(average) ? "0/0" : short(average), average);
-    if (rate.parentElement) rate.parentElement.hidden = !state.secant;
+    say(rate.at, Number.isNaN(average) ? "0/0" : short(average), average);
+    rate.group.hidden = !state.secant;
   };
 }
 
@@ -101,21 +102,17 @@ export function makeReadout(root, state) {
  * @param {{ get: (name: "parameters") => Record<string, [number, number, number]> }} model
  * @param {State} state
  * @param {(values: Record<string, number>) => void} act
- * @param {AbortSignal} signal
  */
-export function makeSliders(root, model, state, act, signal) {
-  const row = make(root, "div", "sliders");
-  for (const [name, [lo, hi, value]] of Object.entries(model.get("parameters"))) {
-    const label = make(row, "label", "", name);
-    const bar = make(label, "input");
-    Object.assign(bar, { type: "range", min: String(lo), max: String(hi), step: String((hi - lo) / 200), disabled: !state.facts.live });
-    bar.value = String(value);
-    const shown = make(label, "output", "", short(value));
-    bar.addEventListener("input", () => {
-      shown.textContent = short(Number(bar.value));
-      act({ [name]: Number(bar.value) });
-    }, { signal });
-  }
+export function makeSliders(root, model, state, act) {
+  root.append(element("div", { class: "sliders" }, ...Object.entries(model.get("parameters")).map(([name, [lo, hi, value]]) => {
+    const shown = element("output", {}, short(value));
+    const move = (/** @type {any} */ { target }) => {
+      shown.textContent = short(Number(target.value));
+      act({ [name]: Number(target.value) });
+    };
+    const bar = element("input", { type: "range", min: lo, max: hi, step: (hi - lo) / 200, value, disabled: !state.facts.live, oninput: move });
+    return element("label", {}, name, bar, shown);
+  })));
 }
 
 /**
@@ -125,8 +122,7 @@ export function makeSliders(root, model, state, act, signal) {
  * @param {Hands} hands
  */
 export function makeFoot(root, state, hands) {
-  const sentence = make(root, "p", "sentence");
-  sentence.setAttribute("aria-live", "polite");
+  const sentence = addLive(root);
   const foot = make(root, "div", "foot");
   const buttons = make(foot, "span", "buttons");
   const left = button(buttons, "◀", "Pan left (Page Up)", () => state.pan(-0.25), hands);
@@ -137,9 +133,8 @@ export function makeFoot(root, state, hands) {
   const walk = make(foot, "span", "buttons");
   button(walk, "Newton step", "To where the tangent meets 0 (N)", () => state.stepOn("newton"), hands);
   button(walk, "descent step", "Downhill by rate times slope (G)", () => state.stepOn("descent"), hands);
-  const rate = make(make(walk, "label", "", "rate"), "input", "rate");
-  Object.assign(rate, { type: "number", min: "0", step: "any", value: String(state.rate) });
-  rate.addEventListener("input", () => (state.rate = Number(rate.value) || 0), { signal: hands.stop });
+  const setRate = (/** @type {any} */ { target }) => { state.rate = Number(target.value) || 0; };
+  walk.append(element("label", {}, "rate", element("input", { class: "rate", type: "number", min: 0, step: "any", value: state.rate, oninput: setRate })));
   const status = make(foot, "span", "status");
   for (const note of state.facts.notes) make(root, "p", "note", note);
   const table = makeTable(root, state, hands);
@@ -153,10 +148,8 @@ export function makeFoot(root, state, hands) {
     sentence.textContent = about.join(" ");
     const magnified = magnification(state.view, state.facts);
     const { count, samples, problem } = state;
-    const waiting = state.request !== null;
-    status.textContent = statusSentence({
-      count, magnified, interpolated: samples.interpolated, waiting, problem: samples.interpolated ? problem : "",
-    });
+    const { interpolated } = samples;
+    status.textContent = statusSentence({ count, magnified, interpolated, waiting: state.request !== null, problem: interpolated ? problem : "" });
     for (const element of [left, right]) element.disabled = magnified <= 1;
     shrink.disabled = magnified <= 1 && !state.facts.live;
     all.disabled = magnified <= 1 && state.facts.lo === state.home.lo && state.facts.hi === state.home.hi;
@@ -165,33 +158,23 @@ export function makeFoot(root, state, hands) {
 }
 
 /** @param {Element} root @param {State} state @param {Hands} hands */
-function makeTable(root, state, { change, stop }) {
-  const details = make(root, "details", "table");
-  make(details, "summary", "", "Table of the values in view");
-  const table = make(details, "table");
-  const header = make(make(table, "thead"), "tr");
-  for (const name of [state.facts.variable, ...state.facts.names]) make(header, "th", "", name).scope = "col";
-  const body = make(table, "tbody");
-  details.addEventListener("toggle", () => change(() => {}), { signal: stop });
+function makeTable(root, state, { change }) {
+  const names = [state.facts.variable, ...state.facts.names].map(name => element("th", { scope: "col" }, name));
+  const body = element("tbody");
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...names)), body);
+  const details = element("details", { class: "table", ontoggle: () => change(() => {}) }, element("summary", {}, "Table of the values in view"), table);
+  root.append(details);
   return () => {
     if (!details.open) return;
-    body.replaceChildren();
-    for (const cells of tableRows(state.samples, state.view, TABLE_ROWS)) {
-      const row = make(body, "tr");
-      for (const cell of cells) make(row, "td", "", cell);
-    }
+    const rows = tableRows(state.samples, state.view, TABLE_ROWS);
+    body.replaceChildren(...rows.map(cells => element("tr", {}, ...cells.map(cell => element("td", {}, cell)))));
   };
 }
 
 /** @param {Element} root */
 function makeHelp(root) {
-  const details = make(root, "details", "help");
-  make(details, "summary", "", "Keys");
-  const list = make(details, "dl");
-  for (const [keys, meaning] of KEYS) {
-    make(list, "dt", "", keys);
-    make(list, "dd", "", meaning);
-  }
+  const list = KEYS.flatMap(([keys, meaning]) => [element("dt", {}, keys), element("dd", {}, meaning)]);
+  root.append(element("details", { class: "help" }, element("summary", {}, "Keys"), element("dl", {}, ...list)));
 }
 
 /**
@@ -202,29 +185,6 @@ function makeHelp(root) {
  * @returns {(() => void) | null}
  */
 export function keyAction(state, { key, shiftKey }, handle) {
-  const far = shiftKey ? 10 : 1;
-  /** @type {Record<string, () => void>} */
-  const actions = {
-    ArrowLeft: () => state.stepBy(handle, -far),
-    ArrowRight: () => state.stepBy(handle, far),
-    ArrowDown: () => state.stepBy(handle, -far),
-    ArrowUp: () => state.stepBy(handle, far),
-    Home: () => state.toEnd(handle, 0),
-    End: () => state.toEnd(handle, 1),
-    "+": () => state.zoom(2),
-    "=": () => state.zoom(2),
-    "-": () => state.zoom(0.5),
-    _: () => state.zoom(0.5),
-    0: () => state.reset(),
-    PageUp: () => state.pan(-0.25),
-    PageDown: () => state.pan(0.25),
-    s: () => (state.secant = !state.secant),
-    d: () => (state.order = (state.order + 1) % state.facts.names.length),
-    l: () => (state.log = !state.log),
-    t: () => state.setTraced(!state.traced),
-    n: () => state.stepOn("newton"),
-    g: () => state.stepOn("descent"),
-    f: () => (state.fit = !state.fit),
-  };
-  return actions[key.length === 1 ? key.toLowerCase() : key] ?? null;
+  const act = ACTS[key.length === 1 ? key.toLowerCase() : key];
+  return act ? () => void act(state, handle, shiftKey ? 10 : 1) : null;
 }

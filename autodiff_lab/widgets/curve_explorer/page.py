@@ -57,7 +57,7 @@ def page(facts: dict[str, Any], samples: bytes, state: dict[str, Any], script: s
         '<meta name="viewport" content="width=device-width">',
         f"<style>{style}{_GROUND}</style>",
         '<body class="autodiff-lab">',
-        '<main id="explorer"></main>',
+        f'<main id="explorer"><h1 class="unseen">{escape(facts["title"])}</h1></main>',
         f'<script type="application/json" id="state">{data}</script>',
         f'<script type="module">\n{runnable}\n{_START}</script>',
         "</body>",

@@ -8,16 +8,6 @@
 const FAR = 20000; // pixels; renderers lose precision beyond
 
 /**
- * A linear scale from [a, b] to [p, q].
- * @param {number} a
- * @param {number} b
- * @param {number} p
- * @param {number} q
- * @returns {Scale}
- */
-export const scale = (a, b, p, q) => value => p + ((value - a) / (b - a)) * (q - p);
-
-/**
  * Runs of points that are joined by a line: broken where a value is not finite and at every mark, where each side
  * ends on its one-sided limit.
  * @param {Samples} samples

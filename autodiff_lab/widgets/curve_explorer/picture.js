@@ -1,12 +1,13 @@
 // The picture: SVG elements made once and moved afterwards, panels of f and its derivatives over one x axis.
 
-import { axisTicks } from "../plotting/axes.js";
-import { add, detached } from "../plotting/elements.js";
-import { short } from "../numbers.js";
-import { placeInText, tickText, ticks } from "../plotting/numbers.js";
+import { drawing } from "../dom.js";
+import { share } from "../plotting/axes.js";
+import { add } from "../plotting/elements.js";
+import { placeInText } from "../plotting/numbers.js";
 import { placeLabel } from "../plotting/labels.js";
+import { drawArea } from "../plotting/layers.js";
 import { frame } from "./layout.js";
-import { breaksRow, curve, scale, through } from "./paths.js";
+import { breaksRow, curve, through } from "./paths.js";
 import { averageRate, pointSentence, valueWord } from "./sentences.js";
 
 /** @typedef {import("./layout.js").Panel} Panel */
@@ -38,17 +39,16 @@ export function plan(scene, width) {
     ...panel,
     namesInside,
     range: scene.ranges[panel.row],
-    toX: scale(scene.view.lo, scene.view.hi, 0, panel.width),
+    toX: (/** @type {number} */ x) => share(scene.view, x) * panel.width,
     toY: heightScale(scene.ranges[panel.row], panel.height, scene.log),
   }));
   return { width, height, plots };
 }
 
 /** Where a height is drawn; on a logarithmic axis its size is. @param {Range} range @param {number} height @param {boolean} log */
-function heightScale({ lo, hi }, height, log) {
-  if (!log) return scale(lo, hi, height, 0);
-  const exponent = scale(Math.log10(lo), Math.log10(hi), height, 0);
-  return (/** @type {number} */ value) => (value === 0 ? height + 1e4 : exponent(Math.log10(Math.abs(value))));
+function heightScale(range, height, log) {
+  const axis = { ...range, log };
+  return (/** @type {number} */ value) => (1 - share(axis, log ? Math.abs(value) : value)) * height;
 }
 
 /**
@@ -61,7 +61,7 @@ export function drawView(svg, scene, width) {
   const { height, plots } = plan(scene, width);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", String(height));
-  const still = detached("g");
+  const still = drawing("g");
   for (const plot of plots) drawPlot(still, plot, scene, plot === plots[plots.length - 1]);
   svg.querySelector(".still")?.remove();
   still.setAttribute("class", "still");
@@ -73,13 +73,12 @@ export function drawView(svg, scene, width) {
  * @param {Element} parent
  * @param {Plot} plot
  * @param {Scene} scene
- * @param {boolean} last
+ * @param {boolean} last only the lowest panel writes the numbers of the x axis
  */
 function drawPlot(parent, plot, scene, last) {
-  const group = add(parent, "g", { class: `plot row${plot.row}`, transform: `translate(${plot.left} ${plot.top})` });
-  drawAxes(group, plot, scene, last);
-  // A nested svg cuts off what leaves the panel, with no clip path and so with no id.
-  const inside = add(group, "svg", { width: plot.width, height: plot.height, overflow: "hidden" });
+  const area = { ...plot, x: { ...scene.view, name: scene.words.variable }, y: { ...plot.range, log: scene.log } };
+  const { group, inside } = drawArea(parent, area, { across: 110, up: 45, below: last });
+  group.classList.add("plot", `row${plot.row}`);
   const d = curve(scene.samples, plot.row, scene.marks, plot.toX, plot.toY);
   if (!(scene.trace && plot.row > 0)) add(inside, "path", { class: `curve order${plot.row}`, d });
   for (const mark of scene.marks) drawMark(inside, plot, mark, scene);
@@ -89,35 +88,6 @@ function drawPlot(parent, plot, scene, last) {
     ? { x: plot.width - 4, y: end.y < plot.height / 2 ? plot.height - 10 : 16, "text-anchor": "end" }
     : { x: end.x + 14, y: end.y + 4 };
   add(group, "text", { class: `name order${plot.row}`, ...where }, scene.log ? `|${scene.words.names[plot.row]}|` : scene.words.names[plot.row]);
-}
-
-/**
- * @param {Element} group
- * @param {Plot} plot
- * @param {Scene} scene
- * @param {boolean} last only the lowest panel writes the numbers of the x axis
- */
-function drawAxes(group, plot, scene, last) {
-  const { width, height, range } = plot;
-  const across = ticks(scene.view.lo, scene.view.hi, Math.max(3, width / 110));
-  const rounded = ticks(range.lo, range.hi, Math.max(3, height / 45));
-  const up = scene.log
-    ? axisTicks({ ...range, log: true }, Math.max(3, height / 45))
-    : rounded.values.map(value => ({ value, text: tickText(value, rounded.step) }));
-  for (const value of across.values) {
-    const x = plot.toX(value);
-    add(group, "line", { class: "grid", x1: x, x2: x, y1: 0, y2: height });
-    if (last) add(group, "text", { class: "tick across", x, y: height + 18 }, tickText(value, across.step));
-  }
-  for (const { value, text } of up) {
-    const y = plot.toY(value);
-    add(group, "line", { class: value === 0 ? "zero" : "grid", x1: 0, x2: width, y1: y, y2: y });
-    add(group, "text", { class: "tick up", x: -8, y: y + 4 }, text);
-  }
-  add(group, "line", { class: "axis", x1: 0, x2: 0, y1: 0, y2: height });
-  if (!last) return;
-  add(group, "line", { class: "axis", x1: 0, x2: width, y1: height, y2: height });
-  add(group, "text", { class: "variable", x: width / 2, y: height + 36 }, scene.words.variable);
 }
 
 /**
@@ -169,7 +139,7 @@ export function drawPoint(layer, scene, plots, handles) {
     add(layer, "svg", { x: plot.left, y: plot.top, width: plot.width, height: plot.height, overflow: "hidden" }),
   );
   drawTie(layer, scene, plots);
-  if (slope !== undefined) drawLine(inside[0], upper, "tangent", scene.point, slope, scene.log);
+  if (slope !== undefined) drawLine(inside[0], upper, scene, "tangent", slope);
   for (const [k, plot] of plots.entries()) if (scene.trace && k > 0) drawTrace(inside[k], plot, scene.trace);
   if (lower) drawHeight(inside[1], lower, scene.point);
   if (scene.secant) drawSecant(inside, plots, scene);
@@ -182,36 +152,24 @@ export function drawPoint(layer, scene, plots, handles) {
   moveHandle(handles.get("other"), upper, scene, scene.other, scene.secant);
 }
 
-/** @param {Element} parent @param {Plot} plot @param {string} name @param {Reading} at @param {number} slope */
-function drawLine(parent, plot, name, at, slope, log = false) {
-  if (log) {
-    drawBent(parent, plot, name, at, slope);
+/** A straight line through a point; where heights are logarithmic it is bent. @param {Element} parent @param {Plot} plot @param {Scene} scene @param {string} name @param {number} slope */
+function drawLine(parent, plot, scene, name, slope) {
+  const { lo, hi } = scene.view;
+  const { x, values: [y] } = scene.point;
+  if (scene.log) {
+    const spots = Array.from({ length: 101 }, (_, i) => {
+      const height = y + slope * (lo + (i / 100) * (hi - lo) - x);
+      return height * y > 0 ? `${((i / 100) * plot.width).toFixed(1)},${plot.toY(height).toFixed(1)}` : "";
+    });
+    const runs = spots.join(" ").split(/ {2,}/).map(run => run.trim()).filter(Boolean);
+    add(parent, "path", { class: name, fill: "none", d: runs.map(run => `M${run.replaceAll(" ", "L")}`).join("") });
     return;
   }
   const margin = (plot.range.hi - plot.range.lo) * 0.02;
-  const box = {
-    left: at.x + (0 - plot.toX(at.x)) / (plot.toX(at.x + 1) - plot.toX(at.x)),
-    right: at.x + (plot.width - plot.toX(at.x)) / (plot.toX(at.x + 1) - plot.toX(at.x)),
-    bottom: plot.range.lo - margin,
-    top: plot.range.hi + margin,
-  };
-  const ends = through(at.x, at.values[0], slope, box);
+  const ends = through(x, y, slope, { left: lo, right: hi, bottom: plot.range.lo - margin, top: plot.range.hi + margin });
   if (!ends) return;
-  const [[x1, y1], [x2, y2]] = ends;
-  const where = { x1: plot.toX(x1), y1: plot.toY(y1), x2: plot.toX(x2), y2: plot.toY(y2) };
-  add(parent, "line", { class: name, ...where });
-}
-
-/** A straight line where heights are logarithmic, and it is none. @param {Element} parent @param {Plot} plot @param {string} name @param {Reading} at @param {number} slope */
-function drawBent(parent, plot, name, at, slope) {
-  const unit = plot.toX(at.x + 1) - plot.toX(at.x);
-  const spots = Array.from({ length: 101 }, (_, i) => {
-    const x = at.x + ((i / 100) * plot.width - plot.toX(at.x)) / unit;
-    const y = at.values[0] + slope * (x - at.x);
-    return y * at.values[0] > 0 ? `${((i / 100) * plot.width).toFixed(1)},${plot.toY(y).toFixed(1)}` : "";
-  });
-  const runs = spots.join(" ").split(/ {2,}/).map(run => run.trim()).filter(Boolean);
-  add(parent, "path", { class: name, fill: "none", d: runs.map(run => `M${run.replaceAll(" ", "L")}`).join("") });
+  const [[x1, y1], [x2, y2]] = ends.map(([px, py]) => [plot.toX(px), plot.toY(py)]);
+  add(parent, "line", { class: name, x1, y1, x2, y2 });
 }
 
 /** The heights that the point has been to. @param {Element} parent @param {Plot} plot @param {Reading[]} trace */
@@ -252,7 +210,7 @@ function drawHeight(parent, plot, point) {
 function drawSecant(inside, plots, scene) {
   const rate = averageRate(scene.point, scene.other);
   if (!Number.isFinite(rate)) return;
-  drawLine(inside[0], plots[0], "secant", scene.point, rate, scene.log);
+  drawLine(inside[0], plots[0], scene, "secant", rate);
   if (!plots[1]) return;
   const y = plots[1].toY(rate);
   const [x1, x2] = [plots[1].toX(scene.point.x), plots[1].toX(scene.other.x)];
@@ -278,8 +236,13 @@ function drawValue(parent, plot, scene) {
   const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
   add(parent, "circle", { class: "halo", cx: x, cy: y, r: 7 });
   add(parent, "circle", { class: `dot order${plot.row}`, cx: x, cy: y, r: 4 });
-  const label = placeLabel([x, y], short(value), { lines: linesNear(plot, scene, x), boxes: [], width: plot.width, height: plot.height });
-  add(parent, "text", { class: "number", x: label.x, y: label.y, "text-anchor": label.anchor }, valueWord(scene.words, plot.row, scene.point));
+  drawLabel(parent, plot, scene, [x, y], "number", valueWord(scene.words, plot.row, scene.point));
+}
+
+/** A number beside its point, away from lines. @param {Element} parent @param {Plot} plot @param {Scene} scene @param {[number, number]} spot @param {string} name @param {string} text */
+function drawLabel(parent, plot, scene, spot, name, text) {
+  const label = placeLabel(spot, text, { lines: linesNear(plot, scene, spot[0]), boxes: [], width: plot.width, height: plot.height });
+  add(parent, "text", { class: name, x: label.x, y: label.y, "text-anchor": label.anchor }, text);
 }
 
 /** Lines that a label near x keeps away from: the curve, the tangent, the tie and the axis. @param {Plot} plot @param {Scene} scene @param {number} x in pixels @returns {[number, number][][]} */
@@ -311,10 +274,7 @@ function linesNear(plot, scene, x) {
 function drawSlopeLabel(parent, plot, scene) {
   const [value, slope] = scene.point.values;
   if (!shows(plot, scene, scene.point.x, value) || !Number.isFinite(slope)) return;
-  const [x, y] = [plot.toX(scene.point.x), plot.toY(value)];
-  const text = `slope ${valueWord(scene.words, 1, scene.point)}`;
-  const label = placeLabel([x, y], text, { lines: linesNear(plot, scene, x), boxes: [], width: plot.width, height: plot.height });
-  add(parent, "text", { class: "number slope", x: label.x, y: label.y, "text-anchor": label.anchor }, text);
+  drawLabel(parent, plot, scene, [plot.toX(scene.point.x), plot.toY(value)], "number slope", `slope ${valueWord(scene.words, 1, scene.point)}`);
 }
 
 /**
@@ -334,9 +294,7 @@ function moveHandle(handle, plot, scene, at, shown) {
   const clamped = Math.min(Math.max(y, 0), plot.height);
   handle.setAttribute("transform", `translate(${plot.left + plot.toX(at.x)} ${plot.top + clamped})`);
   handle.classList.toggle("undefined", !Number.isFinite(at.values[0]));
-  handle.setAttribute("aria-valuemin", String(scene.domain.lo));
-  handle.setAttribute("aria-valuemax", String(scene.domain.hi));
-  handle.setAttribute("aria-valuenow", String(at.x));
   const text = at === scene.point ? pointSentence(scene.words, at, scene.grain, scene.markHere) : placeInText(at.x, scene.grain);
-  handle.setAttribute("aria-valuetext", text);
+  const told = { "aria-valuemin": scene.domain.lo, "aria-valuemax": scene.domain.hi, "aria-valuenow": at.x, "aria-valuetext": text };
+  for (const [name, value] of Object.entries(told)) handle.setAttribute(name, String(value));
 }

@@ -27,8 +27,7 @@ export class State {
    */
   constructor(facts, bytes, start) {
     this.facts = facts;
-    this.base = decode(bytes, facts.names.length);
-    this.samples = this.base;
+    this.base = this.samples = decode(bytes, facts.names.length);
     this.view = whole(facts);
     this.fit = false;
     this.log = false;
@@ -56,8 +55,7 @@ export class State {
   rebase(facts, bytes) {
     const [point, other] = [this.point.x, this.other.x];
     this.facts = facts;
-    this.base = decode(bytes, facts.names.length);
-    this.samples = this.base;
+    this.base = this.samples = decode(bytes, facts.names.length);
     this.full = this.base.rows.map((row, k) => heights(row, { zero: k > 0, clip: facts.clip }));
     this.view = whole(facts);
     this.request = null;

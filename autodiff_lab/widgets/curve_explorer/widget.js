@@ -1,9 +1,10 @@
 // The function explorer: f over f', one x axis, a point that can be dragged, its tangent, and a microscope.
 // All samples are here when it opens; only looking closer asks Python for more, and works without an answer.
 
-import { attend } from "../host.js";
+import { keep, listenTo } from "../host.js";
 import { add, make } from "../plotting/elements.js";
-import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
+import { listenToPointer } from "../plotting/gestures.js";
+import { Stage } from "../plotting/stage.js";
 import { keyAction, makeFoot, makeHead, makeReadout, makeSliders } from "./controls.js";
 import { hit } from "./paths.js";
 import { drawPoint, drawView } from "./picture.js";
@@ -26,33 +27,22 @@ const REACH = 24; // pixels around a handle
 /** @type {import("@anywidget/types").Render<Traits>} */
 function render({ model, el }) {
   const stop = new AbortController();
-  const root = make(el, "div", "autodiff-lab lab-curves");
-  const state = new State(model.get("facts"), model.get("samples"), {
-    x: model.get("x"),
-    other: model.get("other"),
-    order: model.get("order"),
-    secant: model.get("secant"),
-  });
-  const explorer = new Explorer(model, root, state, stop.signal);
-  explorer.listen();
-  return () => {
-    stop.abort();
-    explorer.leave();
-  };
+  new Explorer(model, make(el, "div", "autodiff-lab lab-curves"), stop.signal);
+  return () => stop.abort();
 }
 
-class Explorer {
+/** @extends {Stage<Traits>} */
+class Explorer extends Stage {
   /**
    * @param {import("@anywidget/types").AnyModel<Traits>} model
    * @param {HTMLElement} root
-   * @param {State} state
    * @param {AbortSignal} stop
    */
-  constructor(model, root, state, stop) {
-    this.model = model;
-    this.root = root;
+  constructor(model, root, stop) {
+    super(model, root, stop);
+    const [x, other, order, secant] = [model.get("x"), model.get("other"), model.get("order"), model.get("secant")];
+    const state = new State(model.get("facts"), model.get("samples"), { x, other, order, secant });
     this.state = state;
-    this.stop = stop;
     /** @type {Record<string, ReturnType<typeof setTimeout>>} */
     this.timers = {};
     /** @type {import("./picture.js").Plot[]} */
@@ -61,16 +51,35 @@ class Explorer {
     this.made = 0; // how often the samples were made again
     const hands = { change: (/** @type {() => void} */ act) => this.change(act), stop };
     const head = makeHead(root, state, hands);
-    makeSliders(root, model, state, values => this.remake(state.wanted ?? state.facts, values), stop);
+    makeSliders(root, model, state, values => this.remake(state.wanted ?? state.facts, values));
     const readout = makeReadout(root, state);
     this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "picture", role: "group", "aria-label": state.facts.title }));
     this.moving = add(this.svg, "g", { class: "moving" });
-    this.handles = new Map([
-      ["other", this.makeHandle("other", "second point of the secant")],
-      ["point", this.makeHandle("point", "point on the curve")],
-    ]);
+    const second = this.makeHandle("other", "second point of the secant");
+    const handle = this.makeHandle("point", "point on the curve");
+    this.handles = new Map([["other", second], ["point", handle]]);
     const foot = makeFoot(root, state, hands);
     this.refresh = () => [head, readout, foot].forEach(update => update());
+    listenToPointer(this.svg, {
+      take: (px, py) => this.take(px, py),
+      zoom: (factor, px) => this.change(() => state.zoom(factor, this.toValue(px))),
+      pan: dx => this.change(() => state.pan(dx / this.plots[0].width)),
+    }, stop);
+    listenTo(model, {
+      "change:samples": () => {
+        state.rebase(model.get("facts"), model.get("samples"));
+        this.made += 1;
+        this.draw();
+      },
+      "msg:custom": (message, buffers) => {
+        if (message?.kind === "remade") this.remade(message);
+        if (message?.kind !== "samples" || !state.receive(message, buffers?.[0])) return;
+        this.draw();
+        this.ask();
+      },
+    }, stop);
+    stop.addEventListener("abort", () => Object.values(this.timers).forEach(clearTimeout));
+    this.begin(["x", "other", "order", "secant"], handle);
   }
 
   /** @param {HandleName} name @param {string} label */
@@ -83,48 +92,6 @@ class Explorer {
     if (name === "point") add(handle, "circle", { class: "dot order0", r: 5 });
     else add(handle, "rect", { class: "dot order0", x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" });
     return handle;
-  }
-
-  /** Listen to the model, the pointer, the wheel, the keys and the width. */
-  listen() {
-    listenToPointer(this.svg, {
-      take: (x, y) => this.take(x, y),
-      zoom: (factor, x) => this.change(() => this.state.zoom(factor, this.toValue(x))),
-      pan: dx => this.change(() => this.state.pan(dx / this.plots[0].width)),
-    }, this.stop);
-    listenToPlotKeys(this.root, event => this.keyed(event), this.stop);
-    const handle = this.handles.get("point");
-    if (handle) attend(this.model, this.root, handle, this.stop);
-    this.onTrait = () => this.takeTraits();
-    for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
-      this.model.on(`change:${name}`, this.onTrait);
-    }
-    this.onSamples = () => {
-      this.state.rebase(this.model.get("facts"), this.model.get("samples"));
-      this.made += 1;
-      this.draw();
-    };
-    this.model.on("change:samples", this.onSamples);
-    this.onMessage = (/** @type {any} */ message, /** @type {DataView[]} */ buffers) => {
-      if (message?.kind === "remade") this.remade(message);
-      if (message?.kind !== "samples" || !this.state.receive(message, buffers?.[0])) return;
-      this.draw();
-      this.ask();
-    };
-    this.model.on("msg:custom", this.onMessage);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(this.root);
-    this.draw();
-  }
-
-  leave() {
-    this.resize?.disconnect();
-    Object.values(this.timers).forEach(clearTimeout);
-    for (const name of /** @type {const} */ (["x", "other", "order", "secant"])) {
-      this.model.off(`change:${name}`, this.onTrait);
-    }
-    this.model.off("msg:custom", this.onMessage);
-    this.model.off("change:samples", this.onSamples);
   }
 
   /** @param {() => void} act */
@@ -194,16 +161,12 @@ class Explorer {
   save() {
     this.later("save", SAVE_AFTER, () => {
       const { point, other, order, secant } = this.state;
-      this.model.set("x", point.x);
-      this.model.set("other", other.x);
-      this.model.set("order", order);
-      this.model.set("secant", secant);
-      this.model.save_changes();
+      keep(this.model, { x: point.x, other: other.x, order, secant });
     });
   }
 
   /** Take what Python, or another view of the same widget, set. */
-  takeTraits() {
+  changed() {
     const { state, model } = this;
     for (const [name, x] of /** @type {[HandleName, number][]} */ ([["point", model.get("x")], ["other", model.get("other")]])) {
       if (x !== state[name].x) state.place(name, x);
@@ -223,11 +186,8 @@ class Explorer {
   take(x, y) {
     const { state, plots } = this;
     const named = /** @type {HandleName[]} */ (state.secant ? ["point", "other"] : ["point"]);
-    const handles = named.map(name => ({
-      name,
-      x: plots[0].left + plots[0].toX(state[name].x),
-      y: plots[0].top + plots[0].toY(state[name].values[0]),
-    }));
+    const [{ left, top, toX, toY }] = plots;
+    const handles = named.map(name => ({ name, x: left + toX(state[name].x), y: top + toY(state[name].values[0]) }));
     const chosen = /** @type {HandleName} */ (hit(handles, x, y, REACH));
     this.handles.get(chosen)?.focus({ preventScroll: true });
     return (/** @type {number} */ now) =>
@@ -235,7 +195,7 @@ class Explorer {
   }
 
   /** @param {KeyboardEvent} event */
-  keyed(event) {
+  action(event) {
     const target = /** @type {Element} */ (event.target);
     if (target.closest("input, summary, button") && !["+", "-", "0"].includes(event.key)) return null;
     const act = keyAction(this.state, event, target === this.handles.get("other") ? "other" : "point");

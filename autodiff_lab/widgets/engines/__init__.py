@@ -11,14 +11,12 @@ from typing import Any
 import traitlets
 
 from autodiff_lab.draw.accounts import Accounts
-from autodiff_lab.draw.page import document
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 
 
-class EngineComparison(LabWidget):
+class EngineComparison(PageWidget):
     """Backward passes side by side.  Usually made by ``lessons.engines``.
 
     Parameters
@@ -48,6 +46,8 @@ class EngineComparison(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "engines"
+    kept = ("facts", "step")
 
     facts = traitlets.Dict().tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
@@ -71,20 +71,6 @@ class EngineComparison(LabWidget):
         """Return the passes at their ends as a static SVG."""
         return self.accounts.svg()
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the comparison as one HTML file that needs no network and no kernel.
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        state = {"facts": self.facts, "step": self.step}
-        file = Path(path)
-        file.write_text(document("Engines side by side", state, _HERE, self.picture()), encoding="utf-8")
-        return file
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Engines side by side"

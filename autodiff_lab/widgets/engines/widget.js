@@ -1,6 +1,6 @@
 // Engines side by side: the drawing and its states come from Python, this writes one state after the other into it.
 
-import { attend, giveBack, keepKeys, makeHint } from "../host.js";
+import { attend, giveBack, keep, keepKeys, listenToTraits, makeHint } from "../host.js";
 import { addButton, drawnFrom, make } from "../plotting/elements.js";
 
 /** @typedef {[slots: string, booked: string, holds: string, order: string, early: boolean, now: boolean]} AccountState */
@@ -22,10 +22,7 @@ function render({ model, el }) {
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Engines side by side");
   const bar = make(root, "div", "bar");
-  const go = (/** @type {number} */ step) => {
-    model.set("step", Math.min(Math.max(step, 0), facts.last));
-    model.save_changes();
-  };
+  const go = (/** @type {number} */ step) => keep(model, { step: Math.min(Math.max(step, 0), facts.last) });
   const now = () => Math.min(Math.max(model.get("step"), 0), facts.last);
   /** @type {Record<string, () => void>} */
   const acts = {
@@ -52,26 +49,19 @@ function render({ model, el }) {
     for (const panel of panels) panel.paint(step);
   };
   keepKeys(root, signal, event => {
-    if (event.target instanceof HTMLButtonElement && [" ", "Enter"].includes(event.key)) return;
-    const act = acts[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
+    return event.target instanceof HTMLButtonElement && [" ", "Enter"].includes(event.key) ? null : acts[event.key];
   });
   attend(model, root, next, signal);
-  model.on("change:step", paint);
+  listenToTraits(model, ["step"], paint, signal);
   paint();
-  return () => {
-    stop.abort();
-    model.off("change:step", paint);
-  };
+  return () => stop.abort();
 }
 
 /** @param {HTMLElement} board @param {EngineFacts} facts @param {EnginePass} pass */
 function makePanel(board, facts, pass) {
   const panel = make(board, "section", "engine");
   panel.setAttribute("aria-label", pass.name);
-  make(panel, "h3", "", pass.name);
+  make(panel, "h2", "", pass.name);
   make(panel, "p", "idea", pass.idea);
   const drawn = drawnFrom(facts.markup, "lab-accounts", `0 0 ${facts.width} ${facts.height}`, facts.width);
   panel.append(drawn);

@@ -1,7 +1,7 @@
 """Explorer: the recording as a graph to step through, forwards and backwards, as a widget.
 
-The whole recording is sent once, as the payload of `draw.scene`; the state is the integer `step` and the open scope
-`view`, and the front end (``widget.js``) works out the rest, so that stepping never waits for the kernel.
+The whole recording is sent once, as the payload of `draw.scene`; the state is the integer `step` and the open
+scopes, `unfolded`, and the front end (``widget.js``) works out the rest, so that stepping never waits for the kernel.
 """
 
 from __future__ import annotations
@@ -58,12 +58,10 @@ class Explorer(LabWidget):
     ----------
     step : int
         From 0 (nothing has run) to the number of steps; values outside are clamped to this range.
-    view : str
-        Path of the scope that is open, ``""`` for the whole program.  Of a training loop with few iterations, one is
-        open at first.
     unfolded : list of str
         Paths of the scopes that are open in place, inside the picture around them; of a loop, that of the iteration
-        that is shown. They follow the reader, and can be set.  At first the frames of nested tapes are open.
+        that is shown. They follow the reader, and can be set.  At first the frames of nested tapes are open, and of a
+        training loop with few iterations one.
     size : str
         How much it takes in the file of a notebook, and what was left out.
     packed : bytes
@@ -79,8 +77,8 @@ class Explorer(LabWidget):
     Raises
     ------
     traitlets.TraitError
-        If `view` is set to a path in which nothing was recorded, or `unfolded` to a list with one; if
-        `passes` has a number that is not that of a backward pass, or more than two.
+        If `unfolded` is set to a list with a path in which nothing was recorded; if `passes` has a number that is not
+        that of a backward pass, or more than two.
     InvalidArgumentError
         If `color` is neither a dict nor a function, or gives something other than finite numbers and None, or
         `max_bytes` is not a positive number.
@@ -105,7 +103,6 @@ class Explorer(LabWidget):
     scene = traitlets.Dict(read_only=True).tag(sync=True, to_json=_sent)
     size = traitlets.Unicode("").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
-    view = traitlets.Unicode("").tag(sync=True)
     unfolded = traitlets.List(traitlets.Unicode()).tag(sync=True)
     ask = traitlets.Bool(False).tag(sync=True)
     solved = traitlets.Int(0).tag(sync=True)
@@ -127,8 +124,8 @@ class Explorer(LabWidget):
             payload["measures"].pop("gradient norm", None)  # colours would tell what is asked
         self._payload, self._most = payload, max_bytes
         self._keep(0)
-        first = {} if step is not None else {"step": payload["start"], "view": payload["open"]}
-        super().__init__(**({"step": step, "unfolded": [*payload["frames"]]} | first | traits))
+        first = {"step": payload["start"] if step is None else step, "unfolded": payload["open"]}
+        super().__init__(**(first | traits))
 
     @property
     def is_locked(self) -> bool:
@@ -139,16 +136,12 @@ class Explorer(LabWidget):
     def _within_the_steps(self, proposal: Any) -> int:
         return max(0, min(int(proposal["value"]), len(self.scene.get("steps", ()))))
 
-    @traitlets.validate("view")
-    def _of_a_known_scope(self, proposal: Any) -> str:
-        path = proposal["value"]
-        self._check_scope(path)
-        return path
-
     @traitlets.validate("unfolded")
     def _of_known_scopes(self, proposal: Any) -> list[str]:
         for path in proposal["value"]:
-            self._check_scope(path)
+            if path not in self.scene.get("views", {}):
+                known = ", ".join(sorted(p for p in self.scene["views"] if p)) or "none"
+                raise traitlets.TraitError(f"No op ran in scope {path!r}; the scopes of this recording are: {known}.")
         return proposal["value"]
 
     @traitlets.validate("passes")
@@ -159,11 +152,6 @@ class Explorer(LabWidget):
                 some = f"they are numbered from 1 to {known[-1]}" if known else "there is none"
                 raise traitlets.TraitError(f"No backward pass {number} was recorded; {some}.")
         return proposal["value"]
-
-    def _check_scope(self, path: str) -> None:
-        if path and path not in self.scene.get("views", {}):
-            known = ", ".join(sorted(p for p in self.scene["views"] if p)) or "none"
-            raise traitlets.TraitError(f"No op ran in scope {path!r}; the scopes of this recording are: {known}.")
 
     def account(self) -> str:
         """Return the recording as text; a long one is summed up, and of a locked one only the program is shown."""

@@ -1,5 +1,7 @@
 // What a step computes, as sums over cells: which elements of its terms make one element of its result.  Pure: no DOM.
 
+import { indexOf, sizeOf } from "../basics.js";
+import { short } from "../numbers.js";
 import { dimsOf, elementsIn } from "./cells.js";
 
 /** @import { Scene, Application, Step, Flow, Value } from "./scene.js" */
@@ -30,12 +32,6 @@ export function tableOf(value) {
 export function transposed({ dims, rows, columns, numbers }) {
   const turned = numbers.map((_, at) => numbers[(at % rows) * columns + Math.floor(at / rows)]);
   return { dims: [...dims].reverse(), rows: columns, columns: rows, numbers: turned };
-}
-
-/** A number with four digits and a true minus sign. @param {number} number */
-export function shown(number) {
-  if (!Number.isFinite(number)) return String(number).replace("Infinity", "inf").replace("NaN", "nan").replace("-", "−");
-  return String(Number(number.toPrecision(4))).replace(/-/g, "−");
 }
 
 /**
@@ -158,7 +154,7 @@ export function partsOf({ terms, how, summed }, at) {
   }
   const { dims } = left.table.numbers.length >= right.table.numbers.length ? left.table : right.table;
   const wide = dims.length >= result.dims.length && summed.length ? dims : result.dims;
-  const places = [...Array(wide.reduce((product, length) => product * length, 1)).keys()]
+  const places = [...Array(sizeOf(wide)).keys()]
     .filter((place) => placeIn(result.dims, wide, place, summed) === at);
   return [left.table, right.table].map((table) => places.map((place) => placeIn(table.dims, wide, place, [])));
 }
@@ -171,11 +167,7 @@ export function partsOf({ terms, how, summed }, at) {
  * @param {number[]} summed axes of the broadcast one that the smaller may lack
  */
 function placeIn(dims, wide, place, summed) {
-  const index = [];
-  for (let axis = wide.length - 1, rest = place; axis >= 0; axis -= 1) {
-    index.unshift(rest % wide[axis]);
-    rest = Math.floor(rest / wide[axis]);
-  }
+  const index = indexOf(wide, place);
   const lacking = wide.length - dims.length;
   const kept = index.slice(lacking);
   return dims.reduce((at, length, axis) => at * length + (length === 1 || summed.includes(axis + lacking) ? 0 : kept[axis]), 0);
@@ -183,11 +175,7 @@ function placeIn(dims, wide, place, summed) {
 
 /** Where an element is, as one writes it: "[1, 3]". @param {{ dims: number[] }} table @param {number} at */
 export function indexWords({ dims }, at) {
-  const index = [];
-  for (let axis = dims.length - 1, rest = at; axis >= 0; axis -= 1) {
-    index.unshift(rest % dims[axis]);
-    rest = Math.floor(rest / dims[axis]);
-  }
+  const index = indexOf(dims, at);
   return index.length ? `[${index.join(", ")}]` : "";
 }
 
@@ -200,7 +188,7 @@ export function sumWords(arithmetic, at) {
   const { terms, how } = arithmetic;
   const result = terms[terms.length - 1];
   if (!result.table) return "";
-  const value = shown(result.table.numbers[at]);
+  const value = short(result.table.numbers[at]);
   const head = `${result.words}${indexWords(result.table, at)} = `;
   const parts = partsOf(arithmetic, at);
   const [left, right] = terms;
@@ -208,7 +196,7 @@ export function sumWords(arithmetic, at) {
   const sign = how === "matmul" ? "×" : right.sign;
   const pairs = parts[0].map((place, k) => {
     const [a, b] = [/** @type {Table} */ (left.table).numbers[place], /** @type {Table} */ (right.table).numbers[parts[1][k]]];
-    return `${shown(a)} ${sign} ${b < 0 ? `(${shown(b)})` : shown(b)}`;
+    return `${short(a)} ${sign} ${b < 0 ? `(${short(b)})` : short(b)}`;
   });
   const some = pairs.length > TERMS ? [...pairs.slice(0, TERMS - 2), "⋯", pairs[pairs.length - 1]] : pairs;
   const sum = some.reduce((so, pair) => (pair.startsWith("−") ? `${so} − ${pair.slice(1)}` : `${so} + ${pair}`));

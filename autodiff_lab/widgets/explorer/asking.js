@@ -1,8 +1,11 @@
 // The lock: a step of a pass is shown once the numbers that it computes have been typed.  In forward mode a step makes
 // one tangent, in a backward pass it delivers to each input.
 
+import { element, setText } from "../dom.js";
+import { keep, onKeys } from "../host.js";
 import { factor, numeral } from "./card.js";
-import { element, formula, setText } from "./dom.js";
+import { formula } from "./dom.js";
+import { Part } from "./part.js";
 import { bracketed, namesOf } from "./words.js";
 
 /** @import { Scene, Step, Value, Flow } from "./scene.js" */
@@ -46,26 +49,14 @@ export function agrees(text, value) {
 }
 
 /** Asks for the next step in place of the card, if the model says so. */
-export class Asker {
-  /**
-   * @param {Scene} scene
-   * @param {{ get: (name: any) => any, set: (name: any, value: any) => void, save_changes: () => void }} model
-   * @param {HTMLElement} card
-   * @param {{ stop: () => void, back: () => void }} acts `stop` playing, and give the focus `back`
-   */
-  constructor(scene, model, card, acts) {
-    this.scene = scene;
-    this.model = model;
-    this.card = card;
-    this.acts = acts;
-    this.asks = false;
-  }
+export class Asker extends Part {
+  asks = false;
 
   /** The last step that may be shown. */
   limit() {
     const { last } = this.scene;
-    if (!this.model.get("ask")) return last;
-    let step = Number(this.model.get("solved")) || 0;
+    if (!this.view.model.get("ask")) return last;
+    let step = Number(this.view.model.get("solved")) || 0;
     while (step < last && !blanksOf(this.scene, step + 1).length) step += 1;
     return step;
   }
@@ -73,7 +64,7 @@ export class Asker {
   /** Show the question, if one is asked, and return its sentence. @param {State} state */
   paint(state) {
     if (!this.asks || state.step !== this.limit() || state.step === this.scene.last) return "";
-    this.acts.stop();
+    this.view.transport.stop();
     const step = state.step + 1;
     const now = this.scene.steps[step - 1];
     const application = this.scene.applications.get(now.application);
@@ -84,7 +75,7 @@ export class Asker {
     }));
     const said = element("p", { class: "sentence", role: "status" });
     const check = element("button", { type: "submit" }, "Check");
-    const tell = element("button", { type: "button" }, "Show ", element("kbd", {}, "F3"));
+    const tell = element("button", { type: "button", onclick: () => this.tell() }, "Show ", element("kbd", {}, "F3"));
     const form = element("form", { class: "asks" }, ...this.rows(now, blanks, fields), said, element("p", {}, check, tell));
     const judge = () => {
       const wrong = blanks.findIndex(({ value }, at) => !agrees(fields[at].value, value));
@@ -94,20 +85,9 @@ export class Asker {
       return setText(said, `Not yet: ${words(blanks[wrong].name)} is another number.`);
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); judge(); });
-    form.addEventListener("keydown", (event) => {
-      if (event.key === "F3") {
-        event.preventDefault();
-        event.stopPropagation();
-        return this.tell();
-      }
-      if (event.key !== "Enter" || event.shiftKey || !(event.target instanceof HTMLInputElement)) return;
-      event.preventDefault();
-      event.stopPropagation();
-      judge();
-    });
-    tell.addEventListener("click", () => this.tell());
+    onKeys(form, { F3: () => this.tell() });
     const heading = element("h3", {}, element("span", { class: "op" }, application?.op.name ?? ""), element("span", { class: "symbol" }, application?.op.symbol ?? ""));
-    this.card.replaceChildren(element("p", { class: "counter", "data-phase": "backward" }, `Step ${step} of ${this.scene.last} · your turn`), heading, form);
+    this.view.card.replaceChildren(element("p", { class: "counter", "data-phase": "backward" }, `Step ${step} of ${this.scene.last} · your turn`), heading, form);
     fields[0].focus({ preventScroll: true });
     return `Step ${step}, ${application?.op.name ?? ""}: type ${blanks.map(({ name }) => words(name)).join(" and ")}.`;
   }
@@ -134,15 +114,13 @@ export class Asker {
   /** Show the numbers that are asked, which shows the step. */
   tell() {
     const limit = this.limit();
-    if (this.model.get("ask") && limit < this.scene.last) this.open(limit + 1);
+    if (this.view.model.get("ask") && limit < this.scene.last) this.open(limit + 1);
   }
 
   /** @param {number} step */
   open(step) {
     this.asks = false;
-    this.model.set("solved", step);
-    this.model.set("step", step);
-    this.model.save_changes();
-    this.acts.back();
+    keep(this.view.model, { solved: step, step });
+    this.view.back();
   }
 }

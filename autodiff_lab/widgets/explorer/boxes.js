@@ -1,8 +1,10 @@
 // The boxes of the graph: one SVG group for each leaf, op and folded scope, and what it shows at a state.
 
+import { remembered } from "../basics.js";
+import { drawing, setAttribute, setText } from "../dom.js";
 import { drawCells, picturedSize } from "./cells.js";
 import { drawChip } from "./chips.js";
-import { drawing, setAttribute, setText } from "./dom.js";
+import { firstOf } from "./edges.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { isInside } from "./scene.js";
 import { touches } from "./trace.js";
@@ -14,7 +16,7 @@ import { CUT, PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./wo
  * @typedef {{ group: SVGGElement, text: Element | null, cells: SVGGElement | null, room: import("./cells.js").Room | null,
  *   pictured: Value | null | undefined }} Slot where a value or a gradient is shown: as text, or as cells where it has any
  * @typedef {{ group: SVGGElement, chip: SVGTextElement, value: Slot | null, gradient: Slot | null,
- *   arrived: Element | null, turn: SVGCircleElement | null, shown: string }} BoxPicture
+ *   arrived: Element | null, turn: SVGCircleElement | null, shown: string, seen: unknown[] }} BoxPicture `seen` is what the lines were written from
  */
 
 const PAD = 12;
@@ -42,7 +44,7 @@ export function drawBox(scene, box) {
   if (box.kind === "scope" || box.turns.length) group.append(outline(box, "behind", 4));
   group.append(outline(box, "body", 0), head(box, tensor));
   /** @type {BoxPicture} */
-  const picture = { group, chip: drawChip(box), value: null, gradient: null, arrived: null, turn: null, shown: "" };
+  const picture = { group, chip: drawChip(box), value: null, gradient: null, arrived: null, turn: null, shown: "", seen: [] };
   group.append(picture.chip, ...box.series.map((series) => curveOf(box, series)));
   if (box.series.length) {
     picture.turn = drawing("circle", { class: "turn", r: 3.5 });
@@ -60,7 +62,7 @@ export function drawBox(scene, box) {
   if (!tensor || box.kind === "failed") return picture;
   if (box.kind !== "constant" || tensor.value.small !== box.label) picture.value = line("value");
   if (!isMany(box) && gradientOf(scene, START, tensor).state !== "none") picture.gradient = line("gradient");
-  if (!isMany(box) && meets(scene, tensor.number)) {
+  if (!isMany(box) && meetings(scene).has(tensor.number)) {
     group.append(meetingMark(box));
     picture.arrived = drawing("text", { class: "arrived", x: box.width, y: box.height + 14 });
     group.append(picture.arrived);
@@ -77,7 +79,7 @@ function drawFrame(scene, box) {
   if (kind) text.append(drawing("tspan", { class: "name", dx: 6 }, counted(box.members.length, "op")));
   const close = drawing("g", { class: "close", transform: `translate(${box.width - 18} 15)` }, drawing("circle", { r: 9 }), drawing("path", { d: "M-4 0H4" }));
   group.append(outline(box, "body", 0), text, close);
-  return { group, chip: drawing("text"), value: null, gradient: null, arrived: null, turn: null, shown: "" };
+  return { group, chip: drawing("text"), value: null, gradient: null, arrived: null, turn: null, shown: "", seen: [] };
 }
 
 /**
@@ -160,11 +162,14 @@ const START = {
   step: 0, phase: "start", now: null, sweep: -1, adjoints: new Map(), passed: new Map(), finished: new Set(), only: -1,
 };
 
+/** The radius of the corners of a box. @param {Box} box */
+export function cornerOf(box) {
+  return ["variable", "constant", "gradient"].includes(box.kind) ? Math.min(18, box.height / 2) : 6;
+}
+
 /** @param {Box} box @param {string} name @param {number} shift */
 function outline(box, name, shift) {
-  const leaf = ["variable", "constant", "gradient"].includes(box.kind);
-  const corner = leaf ? Math.min(18, box.height / 2) : 6;
-  return drawing("rect", { class: name, x: shift, y: -shift, width: box.width, height: box.height, rx: corner });
+  return drawing("rect", { class: name, x: shift, y: -shift, width: box.width, height: box.height, rx: cornerOf(box) });
 }
 
 /** @param {Box} box @param {Tensor | undefined} tensor */
@@ -190,23 +195,13 @@ function cut(text, most = LONGEST + 2) {
 
 /** Where contributions of several uses are added up. @param {Box} box */
 function meetingMark(box) {
-  const mark = drawing("g", { class: "meeting", transform: `translate(${box.width} ${box.height / 2})` });
-  mark.append(drawing("circle", { r: 6 }), drawing("path", { d: "M-3 0H3M0 -3V3" }));
-  return mark;
+  return drawing(
+    "g", { class: "meeting", transform: `translate(${box.width} ${box.height / 2})` }, drawing("circle", { r: 6 }), drawing("path", { d: "M-3 0H3M0 -3V3" }));
 }
 
-/** @type {WeakMap<Scene, Set<number>>} */
-const MEETINGS = new WeakMap();
-
-/** @param {Scene} scene @param {number} tensor */
-function meets(scene, tensor) {
-  let found = MEETINGS.get(scene);
-  if (!found) {
-    found = new Set(scene.steps.flatMap((step) => step.flows.filter((flow) => flow.expected > 1).map((flow) => flow.input)));
-    MEETINGS.set(scene, found);
-  }
-  return found.has(tensor);
-}
+/** The tensors to which several uses contribute. */
+const meetings = remembered((/** @type {Scene} */ scene) => (
+  new Set(scene.steps.flatMap((step) => step.flows.filter((flow) => flow.expected > 1).map((flow) => flow.input)))));
 
 /**
  * Show a state in a box; touches only what changed.
@@ -216,35 +211,32 @@ function meets(scene, tensor) {
  * @param {BoxPicture} picture
  */
 export function paintBox(scene, state, box, picture) {
-  if (box.kind === "frame") return;
+  if (box.kind === "frame") return undefined;
   markTurn(scene, state, box, picture);
   const tensor = scene.tensors.get(box.tensors[0]);
+  const write = (/** @type {boolean} */ ran, /** @type {string} */ value, /** @type {Value | null} */ known = null) => {
+    if (picture.value) fillSlot(picture.value, value, known, true);
+    return ran ? "done" : "to-come";
+  };
   if (box.kind === "failed" || !tensor) {
-    const born = Math.min(...[box.application, ...box.members].map((at) => scene.applications.get(at)?.born ?? Infinity));
-    const ran = born <= state.step;
-    const words = box.kind === "failed" && ran ? "failed" : PENDING_MARK;
-    show(picture, ran ? "done" : "to-come", picture.value ? words : "", "", "", "", null, null);
-    return;
+    const ran = firstOf(scene, [box.application, ...box.members]) <= state.step;
+    return mark(picture, write(ran, box.kind === "failed" && ran ? "failed" : PENDING_MARK));
   }
   const ready = hasValue(scene, state, tensor);
-  if (isMany(box)) {
-    show(picture, ready ? "done" : "to-come", ready ? counted(box.tensors.length, "result") : PENDING_MARK, "", "", "", null, null);
-    return;
-  }
+  if (isMany(box)) return mark(picture, write(ready, ready ? counted(box.tensors.length, "result") : PENDING_MARK));
   const gradient = gradientOf(scene, state, tensor);
-  const left = scene.left.has(tensor.number) || scene.cuts.some((cut) => cut.tensor === tensor.number && cut.application < 0);
+  const seen = [ready, tensor.value, gradient.state, gradient.value, gradient.arrived];
+  if (seen.every((one, at) => one === picture.seen[at])) return undefined;
+  picture.seen = seen;
+  const left = scene.left.has(tensor.number) || scene.cuts.some((lost) => lost.tensor === tensor.number && lost.application < 0);
   const isCut = gradient.state === "no path" && left;
   const kind = gradient.value ? gradient.value.mark || "known" : gradient.state.replace(" ", "-");
   const partial = gradient.value !== null && gradient.arrived < gradient.expected;
-  show(
-    picture,
-    ready ? "done" : "to-come",
-    ready ? resultOf(box, tensor, tensor.value.small) : box.turns.length ? resultOf(box, tensor, PENDING_MARK) : PENDING_MARK,
-    isCut ? "/ cut" : gradientText(gradient),
-    `${kind}${isCut ? " cut" : ""}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
+  const time = write(ready, ready || box.turns.length ? resultOf(box, tensor, ready ? tensor.value.small : PENDING_MARK) : PENDING_MARK, ready ? tensor.value : null);
+  if (picture.gradient) fillSlot(picture.gradient, isCut ? "/ cut" : gradientText(gradient), gradient.value);
+  return mark(
+    picture, time, `${kind}${isCut ? " cut" : ""}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
-    ready ? tensor.value : null,
-    gradient.value,
   );
 }
 
@@ -254,19 +246,8 @@ function resultOf(box, tensor, value) {
   return `${cut(tensor.name, LONGEST_RESULT)} ${value}`;
 }
 
-/**
- * @param {BoxPicture} picture
- * @param {string} time
- * @param {string} value
- * @param {string} gradient
- * @param {string} kind
- * @param {string} arrived
- * @param {Value | null} known
- * @param {Value | null} slope
- */
-function show(picture, time, value, gradient, kind, arrived, known, slope) {
-  if (picture.value) fillSlot(picture.value, value, known, true);
-  if (picture.gradient) fillSlot(picture.gradient, gradient, slope);
+/** Colour a box by its state. @param {BoxPicture} picture @param {string} time @param {string} [kind] of its gradient @param {string} [arrived] */
+function mark(picture, time, kind = "", arrived = "") {
   const shown = [time, kind, arrived].join("\n");
   if (shown === picture.shown) return;
   picture.shown = shown;

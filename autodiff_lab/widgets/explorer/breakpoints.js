@@ -1,10 +1,13 @@
 // Breakpoints: run to the next step that meets what is typed, in the words of lab.breakpoint_when: op="log", name="loss",
 // line=12 or line="sin(x)", condition=is_nan(adjoint).  The reading of them is pure; the field is below.
 
-import { belongsToHost } from "../host.js";
-import { element, setText } from "./dom.js";
+import { element, setText } from "../dom.js";
+import { onKeys } from "../host.js";
+import { elementsIn } from "./cells.js";
+import { Part } from "./part.js";
 
 /** @import { Scene, Step, Value } from "./scene.js" */
+/** @import { ExplorerView } from "./widget.js" */
 /** @typedef {(step: Step) => boolean} Wanted */
 
 const EXAMPLES = 'op="log", name="loss", line=12, line="sin(x)", condition=is_nan(adjoint) or condition=abs(adjoint) > 10';
@@ -67,45 +70,21 @@ function numbersOf(scene, step, of) {
   return values.flatMap((value) => (value ? numbersIn(value) : []));
 }
 
-/** @param {Value} value @returns {number[]} */
-function numbersIn({ full, cells, mark }) {
-  const known = !/[A-Za-z\u2026]|\.\.\./.test(full.replace(/nan|inf|e[+-]?\d/g, ""));
-  const words = cells ? cells.map(String) : full.replaceAll("\u2212", "-").match(known ? /-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)/g : /$^/) ?? [];
-  const read = words.map((word) => Number(word.replace("\u2212", "-").replace("inf", "Infinity")));
-  // Of a value that is not written out, the mark still says whether it is finite.
-  return [...read, ...(mark === "nan" ? [NaN] : mark === "inf" ? [Infinity] : [])];
+/** Of a value that is not written out, the mark still says whether it is finite. @param {Value} value @returns {number[]} */
+function numbersIn(value) {
+  return [...(elementsIn(value) ?? []), ...(value.mark === "nan" ? [NaN] : value.mark === "inf" ? [Infinity] : [])];
 }
 
 /** The field, hidden at first, and the keys that run to the next breakpoint or back to the previous one. */
-export class Breakpoints {
-  /** @param {Scene} scene @param {{ step: () => number, go: (step: number) => void, say: (text: string) => void, back: () => void, signal: AbortSignal }} acts */
-  constructor(scene, acts) {
-    this.scene = scene;
-    this.acts = acts;
+export class Breakpoints extends Part {
+  /** @param {ExplorerView} view */
+  constructor(view) {
+    super(view);
     this.field = element("input", { type: "search", spellcheck: "false", placeholder: 'op="log", line=12, condition=is_nan(adjoint)', "aria-label": "Stop where" });
     this.answer = element("span", { class: "detail", role: "status" });
-    const run = element("button", { type: "button" }, "Run ", element("kbd", {}, "."));
-    this.element = element("div", { class: "breakpoints" }, element("span", {}, "Stop where"), this.field, run, this.answer);
-    this.element.hidden = true;
-    const { signal } = acts;
-    run.addEventListener("click", () => this.run(1), { signal });
-    this.field.addEventListener("keydown", (event) => {
-      if (belongsToHost(event)) return;
-      event.stopPropagation();
-      if (event.key === "Enter") this.run(1);
-      if (event.key !== "Escape") return;
-      event.preventDefault(); // which would empty the field
-      this.close();
-    }, { signal });
-  }
-
-  /** @returns {import("./keys.js").Key[]} */
-  keys() {
-    return [
-      { keys: ["b"], shown: "b", does: "breakpoint: say where to stop", act: () => this.open() },
-      { keys: ["."], shown: ".", does: "run to the next breakpoint", act: () => this.run(1) },
-      { keys: [","], shown: ",", does: "back to the previous breakpoint", act: () => this.run(-1) },
-    ];
+    const run = element("button", { type: "button", onclick: () => this.run(1) }, "Run ", element("kbd", {}, "."));
+    this.element = element("div", { class: "breakpoints", hidden: true }, element("span", {}, "Stop where"), this.field, run, this.answer);
+    onKeys(this.field, { Enter: () => this.run(1), Escape: () => this.close() });
   }
 
   open() {
@@ -115,7 +94,7 @@ export class Breakpoints {
 
   close() {
     this.element.hidden = true;
-    this.acts.back();
+    this.view.back();
   }
 
   /** @param {1 | -1} by */
@@ -124,17 +103,17 @@ export class Breakpoints {
     const { wanted, error } = breakpoint(this.scene, this.field.value);
     if (!wanted) return this.reply(error);
     const steps = this.scene.steps.flatMap((step, at) => (wanted(step) ? [at + 1] : []));
-    const here = this.acts.step();
+    const here = this.view.step();
     const next = by > 0 ? steps.find((step) => step > here) : steps.filter((step) => step < here).pop();
     const which = next === undefined ? "" : ` (${steps.indexOf(next) + 1} of ${steps.length})`;
     this.reply(next === undefined ? `No ${by > 0 ? "later" : "earlier"} step meets this, ${steps.length} in all do.` : `Stopped at step ${next}${which}.`);
-    return next === undefined ? undefined : this.acts.go(next);
+    return next === undefined ? undefined : this.view.go(next);
   }
 
   /** @param {string} text */
   reply(text) {
     this.element.hidden = false;
     setText(this.answer, text);
-    this.acts.say(text);
+    this.view.say(text);
   }
 }

@@ -1,7 +1,8 @@
 // The card: one step in words and numbers.  It is short, so it is made again at every step.
 
+import { element } from "../dom.js";
 import { backwardArithmetic, forwardArithmetic } from "./arithmetic.js";
-import { element, formula } from "./dom.js";
+import { formula } from "./dom.js";
 import { elementsPart } from "./elements.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { makeGrids } from "./grids.js";
@@ -174,36 +175,27 @@ function flowPart(scene, state, now, application, flow) {
   const name = given ?? scene.tensors.get(flow.input)?.name ?? "";
   const local = application.op.locals[flow.position] ?? "";
   const part = element("section", { class: "flow", "data-position": flow.position });
-  part.append(flow.local ? product(now, flow, name, local, names) : passage(now, flow, name, local, names));
+  part.append(product(now, flow, name, local, names));
   const arithmetic = backwardArithmetic(scene, application, now, flow);
   if (arithmetic) part.append(makeGrids(arithmetic));
   part.append(gathering(scene, state, flow, name));
   return part;
 }
 
-/** @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names */
-function product(now, flow, name, local, names) {
-  const incoming = (now.tangent ? now.incoming[flow.position] : now.incoming.find((value) => value !== null)) ?? null;
-  const long = [incoming, flow.local, flow.outgoing].some((value) => (value?.short.length ?? 0) > LONG);
-  return element(
-    "div", { class: long ? "product long" : "product" },
-    factor("", numeral(incoming, "backward", "incoming"), now.tangent ? `tangent of ${names[flow.position]}` : "incoming"),
-    factor("×", numeral(flow.local, "local", "local"), local ? formula(local, bracketed(names)) : "local"),
-    factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
-  );
-}
-
 /**
- * Without a factor for each element: what came in, the rule, what goes out.
+ * What came in, the factor of each element or else the rule, what goes out.
  * @param {Step} now @param {Flow} flow @param {string} name @param {string} local @param {string[]} names
  */
-function passage(now, flow, name, local, names) {
-  const rule = element("span", { class: "number local", "data-role": "rule" }, local ? formula(local, bracketed(names)) : "its rule");
+function product(now, flow, name, local, names) {
+  const all = now.tangent ? [now.incoming[flow.position]] : now.incoming;
+  const incoming = flow.local ? [all.find((value) => value !== null) ?? null] : all;
+  const long = !flow.local || [...incoming, flow.local, flow.outgoing].some((value) => (value?.short.length ?? 0) > LONG);
+  const rule = local ? formula(local, bracketed(names)) : "";
   return element(
-    "div", { class: "product long" },
-    ...(now.tangent ? [now.incoming[flow.position]] : now.incoming).map(
-      (value) => factor("", numeral(value, "backward", "incoming"), now.tangent ? `tangent of ${names[flow.position]}` : "incoming")),
-    factor("→", rule, "local"),
+    "div", { class: long ? "product long" : "product" },
+    ...incoming.map((value) => factor("", numeral(value, "backward", "incoming"), now.tangent ? `tangent of ${names[flow.position]}` : "incoming")),
+    flow.local ? factor("×", numeral(flow.local, "local", "local"), rule || "local")
+      : factor("→", element("span", { class: "number local", "data-role": "rule" }, rule || "its rule"), "local"),
     factor("=", numeral(flow.outgoing, "backward", "outgoing"), "to ", element("strong", {}, name)),
   );
 }

@@ -1,7 +1,8 @@
 // Cells: a tensor as a small picture, one cell for each element, or a histogram where there are many.  The same as
 // draw/cells.py, and tests/data/cells.json holds both to one table.  Pure but for `drawCells` and `drawFrame`.
 
-import { drawing } from "./dom.js";
+import { remembered, sizeOf } from "../basics.js";
+import { drawing } from "../dom.js";
 
 /** @import { Value } from "./scene.js" */
 /** @typedef {{ rows: number, columns: number }} Grid */
@@ -24,7 +25,7 @@ export function dimsOf(value) {
  * @returns {Grid | null}
  */
 export function gridOf(dims) {
-  const size = dims.reduce((product, length) => product * length, 1);
+  const size = sizeOf(dims);
   if (size <= FEW || size > ROWS * COLUMNS) return null;
   const last = dims[dims.length - 1];
   const columns = last === size ? Math.min(size, COLUMNS) : last;
@@ -38,32 +39,13 @@ export function cellSize({ rows, columns }) {
   return Math.floor(Math.min(LARGEST, 32 / rows, 80 / columns));
 }
 
-/** @type {WeakMap<Value, number[] | null>} */
-const ELEMENTS = new WeakMap();
-
-/**
- * The elements of a value in row-major order, read from its full text when they are first asked for; null if they were
- * not kept or are not real numbers.
- * @param {Value} value
- * @returns {number[] | null}
- */
-export function elementsIn(value) {
-  let known = ELEMENTS.get(value);
-  if (known === undefined) {
-    known = readElements(value);
-    ELEMENTS.set(value, known);
-  }
-  return known;
-}
-
-/** @param {Value} value @returns {number[] | null} */
-function readElements(value) {
+/** The elements of a value in row-major order, read from its full text when they are first asked for; null if they were not kept or are not real numbers. */
+export const elementsIn = remembered((/** @type {Value} */ value) => {
   if (!/^(u?int|b?float)/.test(value.dtype)) return null;
-  const size = dimsOf(value).reduce((product, length) => product * length, 1);
   const written = value.cells ?? (value.full.match(/[-−]?(?:inf|nan|\d+\.?\d*(?:e[-+]?\d+)?)/g) ?? []);
-  if (written.length !== size || value.full.includes("the first elements")) return null;
+  if (written.length !== sizeOf(dimsOf(value)) || value.full.includes("the first elements")) return null;
   return written.map(numberOf);
-}
+});
 
 /** @param {number | string} written */
 function numberOf(written) {
@@ -71,32 +53,14 @@ function numberOf(written) {
   return Number(written.replace("−", "-").replace("inf", "Infinity").replace("nan", "NaN"));
 }
 
-/** @type {WeakMap<Value, Room | null>} every box asks for it at every step */
-const SIZES = new WeakMap();
-
-/**
- * The room that the picture of a value takes on a node; null if it is better written out.
- * @param {Value} value
- * @returns {Room | null}
- */
-export function picturedSize(value) {
-  let known = SIZES.get(value);
-  if (known === undefined) {
-    known = pictureRoom(value);
-    SIZES.set(value, known);
-  }
-  return known;
-}
-
-/** @param {Value} value @returns {Room | null} */
-function pictureRoom(value) {
-  const dims = dimsOf(value);
-  const grid = gridOf(dims);
+/** The room that the picture of a value takes on a node, which every box asks for at every step; null if it is better written out. */
+export const picturedSize = remembered((/** @type {Value} */ value) => {
+  const grid = gridOf(dimsOf(value));
   if (!grid) return value.bars ? { width: 48, height: 32 } : null;
   if (!elementsIn(value)) return null;
   const side = cellSize(grid);
   return { width: grid.columns * side, height: grid.rows * side };
-}
+});
 
 /** How dark a cell is: 0 for zero, else by its size; -1 for nan and infinity. @param {number} number @param {number} largest */
 export function levelOf(number, largest) {

@@ -1,9 +1,9 @@
 // What the boxes are coloured by: a measure, or which of two passes come to them; a short text above each says it too.
 
-import { drawing } from "./dom.js";
+import { drawing } from "../dom.js";
 import { levels, measured, writeMeasure } from "./measures.js";
 
-/** @import { Box, Scene, View } from "./scene.js" */
+/** @import { Box, Scene } from "./scene.js" */
 /** @import { BoxPicture } from "./boxes.js" */
 /** @typedef {(box: Box) => { text: string, reach: string }} Reached */
 
@@ -23,22 +23,9 @@ export class Colours {
     this.pictures = [];
   }
 
-  /** Colour what was just drawn. @param {View} view @param {BoxPicture[]} pictures */
-  dress(view, pictures) {
-    this.boxes = view.boxes;
-    this.pictures = pictures;
-    this.paint();
-  }
-
-  /** @param {string} what a measure, or empty */
-  by(what) {
-    this.measure = what;
-    this.paint();
-  }
-
-  /** @param {Reached | null} reached */
-  compare(reached) {
-    this.reached = reached;
+  /** Colour what was just drawn, or by something else. @param {Partial<Pick<Colours, "boxes" | "pictures" | "measure" | "reached">>} changes */
+  show(changes) {
+    Object.assign(this, changes);
     this.paint();
   }
 

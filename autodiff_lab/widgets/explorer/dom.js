@@ -1,63 +1,11 @@
-// Making elements.  Text is always set as text, never parsed, so that names and messages cannot become markup.
+// What the explorer makes of elements: formulas, icons, buttons, and what is copied.
 
+import { drawing, element } from "../dom.js";
 import { marked } from "./words.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const MATH_ELEMENTS = new Set(("math mrow mi mn mo mtext mspace msup msub msubsup mfrac msqrt mroot mover munder "
   + "munderover mtable mtr mtd mstyle mpadded").split(" "));
-
-/** @typedef {Record<string, string | number | boolean | undefined>} Attributes */
-/** @typedef {(Node | string)[]} Children */
-
-/**
- * An HTML element.
- * @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag
- * @param {Attributes} [attributes] those that are undefined or false are left out, true ones are empty
- * @param {Children} children
- * @returns {HTMLElementTagNameMap[K]}
- */
-export function element(tag, attributes = {}, ...children) {
-  return dressed(document.createElement(tag), attributes, children);
-}
-
-/**
- * An SVG element.
- * @template {keyof SVGElementTagNameMap} K
- * @param {K} tag
- * @param {Attributes} [attributes]
- * @param {Children} children
- * @returns {SVGElementTagNameMap[K]}
- */
-export function drawing(tag, attributes = {}, ...children) {
-  return dressed(document.createElementNS(SVG, tag), attributes, children);
-}
-
-/**
- * @template {Element} E
- * @param {E} made
- * @param {Attributes} attributes
- * @param {Children} children
- * @returns {E}
- */
-function dressed(made, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value));
-  }
-  made.append(...children);
-  return made;
-}
-
-/** @param {Node} node @param {string} text */
-export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-/** @param {Element} node @param {string} name @param {string} value */
-export function setAttribute(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
 
 /** @type {Map<string, Element>} formulas that were parsed before */
 const PARSED = new Map();
@@ -108,9 +56,7 @@ const ICONS = {
 
 /** @param {keyof typeof ICONS} name */
 export function icon(name) {
-  const picture = drawing("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" });
-  picture.append(drawing("path", { d: ICONS[name], "fill-rule": "evenodd" }));
-  return picture;
+  return drawing("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }, drawing("path", { d: ICONS[name], "fill-rule": "evenodd" }));
 }
 
 /**
@@ -119,13 +65,10 @@ export function icon(name) {
  * @param {string} label
  * @param {string} key
  * @param {() => void} act
- * @param {AbortSignal} signal
+ * @param {string} [pressed]
  */
-export function iconButton(name, label, key, act, signal) {
-  const made = element("button", { type: "button", class: `tool ${name}`, "aria-label": label, title: `${label} (${key})` });
-  made.append(icon(name));
-  made.addEventListener("click", act, { signal });
-  return made;
+export function iconButton(name, label, key, act, pressed) {
+  return element("button", { type: "button", class: `tool ${name}`, "aria-label": label, "aria-pressed": pressed, title: `${label} (${key})`, onclick: act }, icon(name));
 }
 
 /**

@@ -1,7 +1,7 @@
 // The edges of the graph: a solid line forwards, a dashed one backwards beside it, and their numbers at the current step.
 
+import { drawing, setAttribute, setText } from "../dom.js";
 import { lensOf } from "./arithmetic.js";
-import { drawing, setAttribute, setText } from "./dom.js";
 import { hasValue } from "./fold.js";
 import { isCutAt, isLost } from "./trace.js";
 import { along, arrowHead, freePlace, pointsOf } from "./viewport.js";
@@ -10,7 +10,8 @@ import { along, arrowHead, freePlace, pointsOf } from "./viewport.js";
 /** @import { State } from "./fold.js" */
 /**
  * @typedef {{ edge: Edge, group: SVGGElement, points: [number, number][], back: SVGGElement | null, uses: string[],
- *   target: Box, boxes: Box[], labels: SVGGElement, label: SVGTextElement | null, shown: string, cuts: Cut[] }} EdgePicture
+ *   target: Box, boxes: Box[], members: Set<number>, born: number, labels: SVGGElement, label: SVGTextElement | null, shown: string, cuts: Cut[] }} EdgePicture
+ *   `members` are the applications at its end, `born` is the step at which the first of them runs
  */
 
 const BESIDE = 5;
@@ -26,29 +27,27 @@ const BESIDE = 5;
  */
 export function drawEdge(scene, view, edge, at, labels) {
   const points = pointsOf(edge.path);
-  const group = drawing("g", { class: `edge ${edge.kind}`, "data-edge": at, "data-tensor": edge.tensor, "data-position": edge.position });
-  group.append(
-    drawing("path", { class: "hit", d: edge.path }),
-    drawing("path", { class: "line", d: edge.path }),
-  );
-  if (points.length > 1) {
-    group.append(drawing("path", { class: "tip", d: arrowHead(points[points.length - 2], points[points.length - 1]) }));
-  }
   const target = view.boxes[edge.target];
   const cuts = edge.kind === "value" ? scene.cuts.filter((cut) => isCutAt(cut, target, edge.tensor)) : [];
-  if (cuts.length) group.append(slash(along(points, 0.5)));
-  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes.filter(({ kind }) => kind !== "frame"), labels, label: null, shown: "", cuts };
+  const group = drawing(
+    "g", { class: `edge ${edge.kind}`, "data-edge": at, "data-tensor": edge.tensor, "data-position": edge.position },
+    drawing("path", { class: "hit", d: edge.path }), drawing("path", { class: "line", d: edge.path }),
+    points.length > 1 ? drawing("path", { class: "tip", d: arrowHead(points[points.length - 2], points[points.length - 1]) }) : "",
+    cuts.length ? slash(along(points, 0.5)) : "",
+  );
+  const members = new Set(target.application >= 0 ? [target.application] : target.members);
+  return { edge, group, points, back: null, uses: usesOf(scene, view, target, edge), target, boxes: view.boxes, members, born: firstOf(scene, members), labels, label: null, shown: "", cuts };
 }
 
 /** Where a gradient is lost: a slash across the edge, and the word. @param {[number, number]} place */
 function slash([x, y]) {
-  const made = drawing("g", { class: "cut", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
-  made.append(drawing("path", { d: "M-5 10L5 -10" }), drawing("text", { y: -14 }, "cut"));
-  return made;
+  return drawing(
+    "g", { class: "cut", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` }, drawing("path", { d: "M-5 10L5 -10" }), drawing("text", { y: -14 }, "cut"));
 }
 
 /**
- * The inputs that an edge stands for: one of an op, or all inside a folded scope that take its tensor.
+ * The inputs that an edge stands for: one of an op, or all inside a folded scope that take its tensor; one edge leads from
+ * a node to a loop, however many of its values the iterations take.
  * @param {Scene} scene
  * @param {View} view
  * @param {Box} target
@@ -56,23 +55,10 @@ function slash([x, y]) {
  */
 function usesOf(scene, view, target, edge) {
   if (edge.kind !== "value") return [];
-  if (target.turns.length) return everyUse(scene, view, target, edge);
-  if (target.application >= 0) return [`${target.application}:${edge.position}`];
-  return target.members.flatMap((member) => (scene.applications.get(member)?.inputs ?? [])
-    .flatMap((input, position) => (input === edge.tensor ? [`${member}:${position}`] : [])));
-}
-
-/**
- * One edge leads from a node to a loop, however many of its values the iterations take.
- * @param {Scene} scene
- * @param {View} view
- * @param {Box} target
- * @param {Edge} edge
- */
-function everyUse(scene, view, target, edge) {
+  if (target.application >= 0 && !target.turns.length) return [`${target.application}:${edge.position}`];
   const source = view.boxes[edge.source];
-  const given = new Set([edge.tensor, ...[source.application, ...source.members]
-    .flatMap((member) => scene.applications.get(member)?.outputs ?? [])]);
+  const made = target.turns.length ? [source.application, ...source.members].flatMap((member) => scene.applications.get(member)?.outputs ?? []) : [];
+  const given = new Set([edge.tensor, ...made]);
   return target.members.flatMap((member) => (scene.applications.get(member)?.inputs ?? [])
     .flatMap((input, position) => (given.has(input) ? [`${member}:${position}`] : [])));
 }
@@ -84,23 +70,21 @@ function everyUse(scene, view, target, edge) {
  * @param {EdgePicture} picture
  */
 export function paintEdge(scene, state, picture) {
-  const { target, uses } = picture;
+  const { uses } = picture;
   if (picture.cuts.length) setAttribute(picture.group, "data-cut", isLost(state, picture.cuts) ? "yes" : "no");
   if (picture.edge.kind !== "value") {
     // What a loop hands on, an assignment, or the gradient that a later step uses.
     const tensor = scene.tensors.get(picture.edge.tensor);
-    const there = tensor && hasValue(scene, state, tensor) && (picture.edge.kind === "adjoint" || wasRead(scene, state, target));
+    const there = tensor && hasValue(scene, state, tensor) && (picture.edge.kind === "adjoint" || !picture.members.size || picture.born <= state.step);
     setAttribute(picture.group, "data-time", there ? "done" : "to-come");
     return;
   }
-  const members = target.application >= 0 ? [target.application] : target.members;
-  const ran = members.some((member) => (scene.applications.get(member)?.born ?? 0) <= state.step);
   const passed = uses.filter((use) => state.passed.has(use));
   const now = state.now?.application ?? -1;
-  const current = members.includes(now) && (state.phase === "forward" || passed.some((use) => use.startsWith(`${now}:`)));
+  const current = picture.members.has(now) && (state.phase === "forward" || passed.some((use) => use.startsWith(`${now}:`)));
   const share = current && state.phase === "backward" && passed.length === 1 ? state.passed.get(passed[0]) : undefined;
   const value = share ? labelOf(state, share, passed[0]) : "";
-  const time = current ? "now" : ran ? "done" : "to-come";
+  const time = current ? "now" : picture.born <= state.step ? "done" : "to-come";
   const shown = `${time}|${passed.length > 0}|${state.phase}|${value}`;
   if (shown === picture.shown) return;
   picture.shown = shown;
@@ -108,9 +92,9 @@ export function paintEdge(scene, state, picture) {
   setAttribute(picture.group, "data-phase", state.phase);
   if (passed.length && !picture.back) drawBack(picture, Boolean(state.now?.tangent));
   if (picture.back) setAttribute(picture.back, "data-passed", passed.length ? "yes" : "no");
-  if (value && !picture.label) drawLabel(picture);
+  if (value && !picture.label) picture.labels.append(picture.label = drawing("text", { class: "share" }));
   if (!picture.label) return;
-  const place = value ? freePlace(picture.points, value.length, picture.boxes, picture.edge.position) : null;
+  const place = value ? freePlace(picture.points, value.length, picture.boxes.filter(({ kind }) => kind !== "frame"), picture.edge.position) : null;
   setText(picture.label, place ? value : "");
   if (place) {
     setAttribute(picture.label, "x", place[0].toFixed(1));
@@ -131,10 +115,9 @@ function labelOf({ now }, share, use) {
   return lens || share.small;
 }
 
-/** Whether anything in a box has run. @param {Scene} scene @param {State} state @param {Box} box */
-function wasRead(scene, state, box) {
-  return box.application < 0 && !box.members.length
-    || [box.application, ...box.members].some((member) => (scene.applications.get(member)?.born ?? Infinity) <= state.step);
+/** The step at which the first of some applications runs. @param {Scene} scene @param {Iterable<number>} members */
+export function firstOf(scene, members) {
+  return Math.min(...[...members].map((member) => scene.applications.get(member)?.born ?? Infinity));
 }
 
 /** A tangent goes with the edge. @param {EdgePicture} picture @param {boolean} tangent */
@@ -148,10 +131,4 @@ function drawBack(picture, tangent) {
   if (second) back.append(drawing("path", { class: "tip", d: arrowHead(from, to) }));
   picture.back = back;
   picture.group.append(back);
-}
-
-/** @param {EdgePicture} picture */
-function drawLabel(picture) {
-  picture.label = drawing("text", { class: "share" });
-  picture.labels.append(picture.label);
 }

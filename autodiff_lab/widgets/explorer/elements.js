@@ -1,9 +1,11 @@
 // The elements of a value, looked into on demand, a page of them at a time.  What a recording kept only in words, the page
 // computes again.
 
-import { indexWords, shown } from "./arithmetic.js";
+import { sizeOf } from "../basics.js";
+import { element, setText } from "../dom.js";
+import { short } from "../numbers.js";
+import { indexWords } from "./arithmetic.js";
 import { dimsOf, elementsIn } from "./cells.js";
-import { element, setText } from "./dom.js";
 
 /** @import { Tensor } from "./scene.js" */
 /** @typedef {(number: number) => { data: ArrayLike<number> } | null | undefined} Compute a tensor of the recorded program */
@@ -16,7 +18,7 @@ const WRITTEN_OUT = 6;
 /** @param {Tensor} tensor @param {Compute} compute @returns {HTMLElement[]} */
 export function elementsPart(tensor, compute) {
   const dims = dimsOf(tensor.value);
-  const size = dims.reduce((product, length) => product * length, 1);
+  const size = sizeOf(dims);
   if (size <= WRITTEN_OUT) return [];
   const place = element("div", { class: "pages", tabindex: 0, role: "region", "aria-label": `Elements of ${tensor.name}` });
   const made = element("details", { class: "elements" }, element("summary", {}, `Its ${size.toLocaleString("en")} elements`), place);
@@ -42,7 +44,7 @@ function pagesOf(dims, numbers, note) {
     const here = Array.from({ length: Math.min(ON_A_PAGE, rows - first) }, (_, k) => {
       const start = Math.floor((first + k) / pieces) * width + ((first + k) % pieces) * IN_A_ROW;
       const end = Math.min(start + IN_A_ROW, (Math.floor(start / width) + 1) * width);
-      const cells = Array.from({ length: end - start }, (_unused, at) => element("td", { title: String(numbers[start + at]) }, shown(numbers[start + at])));
+      const cells = Array.from({ length: end - start }, (_unused, at) => element("td", { title: String(numbers[start + at]) }, short(numbers[start + at])));
       return element("tr", {}, element("th", { scope: "row" }, indexWords({ dims }, start)), ...cells);
     });
     table.replaceChildren(...here);
@@ -51,9 +53,8 @@ function pagesOf(dims, numbers, note) {
     buttons[1].disabled = first + ON_A_PAGE >= rows;
   };
   const buttons = [-ON_A_PAGE, ON_A_PAGE].map((by) => {
-    const button = element("button", { type: "button" }, by < 0 ? "previous" : "next");
-    button.addEventListener("click", () => { first += by; paint(); });
-    return button;
+    const turn = () => { first += by; paint(); };
+    return element("button", { type: "button", onclick: turn }, by < 0 ? "previous" : "next");
   });
   paint();
   const bar = rows > ON_A_PAGE ? [element("p", {}, ...buttons, where)] : [];

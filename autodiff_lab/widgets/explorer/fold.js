@@ -1,6 +1,8 @@
 // What is known after a number of steps, worked out from the scene alone and never kept: going back is as good as
 // going forward, and no click is lost.  Pure: no DOM.
 
+import { remembered } from "../basics.js";
+
 /** @import { Scene, Step, Value, Tensor, Flow } from "./scene.js" */
 
 /** @typedef {{ total: Value, arrived: number, expected: number, shares: Value[], seeded: boolean }} Adjoint */
@@ -77,26 +79,18 @@ function deliver(flow, application, adjoints, passed) {
 /** The tangent of what does not move. @type {Value} */
 const STILL = { short: "0", full: "0", small: "0", dtype: "", shape: "", mark: "zero" };
 
-/** @type {WeakMap<Scene, Set<number>[]>} for every sweep, and at last for all of them together */
-const REACHES = new WeakMap();
-
-/**
- * The tensors that a sweep comes to; those of any sweep for `scene.sweeps.length`.
- * @param {Scene} scene
- * @param {number} sweep
- * @returns {Set<number>}
- */
-export function reach(scene, sweep) {
-  let reaches = REACHES.get(scene);
-  if (!reaches) {
-    reaches = scene.sweeps.map((one) => new Set(one.targets));
-    for (const step of scene.steps) {
-      if (step.sweep >= 0) for (const flow of step.flows) reaches[step.sweep].add(flow.input);
-    }
-    reaches.push(new Set(reaches.flatMap((one) => [...one])));
-    REACHES.set(scene, reaches);
+/** For every sweep, and at last for all of them together. */
+const reaches = remembered((/** @type {Scene} */ scene) => {
+  const found = scene.sweeps.map((one) => new Set(one.targets));
+  for (const step of scene.steps) {
+    if (step.sweep >= 0) for (const flow of step.flows) found[step.sweep].add(flow.input);
   }
-  return reaches[sweep];
+  return [...found, new Set(found.flatMap((one) => [...one]))];
+});
+
+/** The tensors that a sweep comes to; those of any sweep for `scene.sweeps.length`. @param {Scene} scene @param {number} sweep */
+export function reach(scene, sweep) {
+  return reaches(scene)[sweep];
 }
 
 /**

@@ -1,12 +1,12 @@
 // The graph panel: draws one view of the scene, paints states on it, pans and zooms.
 
-import { drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
-import { LETTERS, READABLE, TINY, fillChip } from "./chips.js";
+import { drawing, element, setText } from "../dom.js";
+import { followPointer, watchSize } from "../host.js";
+import { cornerOf, drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
+import { LETTERS, READABLE, TINY, fillChip, overhang } from "./chips.js";
 import { Colours } from "./colours.js";
-import { drawing, element, setText } from "./dom.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { appear, glide } from "./motion.js";
-import { makeOverview } from "./overview.js";
 import { twins, usersOf } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
 import { counted } from "./words.js";
@@ -20,6 +20,7 @@ import { counted } from "./words.js";
 /** @typedef {{ select: (at: number, other: boolean) => void, take: (edge: number) => void, enter: (at: number) => void, grown: (height: number) => void, pointed: (applications: number[]) => void, signal: AbortSignal }} GraphActs */
 
 const KEYBOARD_STEP = 1.25;
+const TREE = "Right and left arrow: steps. I: an input, C: a consumer, Shift with down or up arrow: the one beside it. Enter: into a scope, U: out of it. Question mark: all keys.";
 const SMALL_PRINT = 12;
 
 /** The panel with the graph in it. */
@@ -53,16 +54,17 @@ export class GraphPanel {
     /** @type {{ width: number, height: number } | null} of the panel, when it is known */
     this.room = null;
     this.world = drawing("g", { class: "world" });
-    this.halo = drawing("rect", { class: "halo", rx: 9 });
+    this.halo = element("div", { class: "halo" });
+    /** @type {Box | null} the box of the current step */
+    this.home = null;
     this.canvas = drawing("svg", { class: "canvas", "aria-hidden": "true" }, this.world);
     this.colours = new Colours(scene, this.canvas);
     this.notice = element("p", { class: "notice" });
     this.inspector = element("div", { class: "inspector" });
-    this.overview = makeOverview((x, y) => this.centreOn({ x, y, width: 0, height: 0 }), acts.signal);
     this.element = element(
       "div",
-      { class: "graph", tabindex: 0, role: "application", "aria-label": "Graph of the program" },
-      this.canvas, this.notice, this.overview.element, this.inspector,
+      { class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph", "aria-label": "Graph of the program", "aria-description": TREE },
+      this.halo, this.canvas, this.notice, this.inspector,
     );
     this.listen();
   }
@@ -77,21 +79,19 @@ export class GraphPanel {
     this.canvas.setAttribute("class", view.why ? "canvas absent" : "canvas");
     setText(this.notice, view.why);
     this.notice.hidden = !view.why;
-    const layers = ["frames", "halos", "edges", "boxes", "shares"].map((name) => drawing("g", { class: name }));
-    const [frames, halos, edges, boxes, shares] = layers;
+    const layers = ["frames", "edges", "boxes", "shares"].map((name) => drawing("g", { class: name }));
+    const [frames, edges, boxes, shares] = layers;
     this.edges = view.edges.map((edge, at) => drawEdge(this.scene, view, edge, at, shares));
     this.boxes = view.boxes.map((box) => drawBox(this.scene, box));
     edges.append(...this.edges.map((picture) => picture.group));
-    halos.append(this.halo);
     view.boxes.forEach((box, at) => (box.kind === "frame" ? frames : boxes).append(this.boxes[at].group));
     this.world.replaceChildren(...layers);
     this.placed = false;
     this.written = 0;
     this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));
     this.homes.delete(-1);
-    this.overview.open(view);
     setText(this.inspector, "");
-    this.colours.dress(view, this.boxes);
+    this.colours.show({ boxes: view.boxes, pictures: this.boxes });
   }
 
   /** Draw the same view with other folds open: boxes glide to their places, and what was selected stays so. @param {View} view */
@@ -117,11 +117,10 @@ export class GraphPanel {
     this.state = state;
     view.boxes.forEach((box, at) => paintBox(this.scene, state, box, this.boxes[at]));
     for (const picture of this.edges) paintEdge(this.scene, state, picture);
-    const home = this.currentBox(state);
-    this.moveHalo(home);
+    const home = this.home = this.currentBox(state);
     if (!this.moved) this.lookAround(true);
     else if (home) this.move(revealed(this.look, home, this.size()), true);
-    this.overview.now(home);
+    this.moveHalo(true);
     if (this.selected >= 0) this.inspect(this.selected);
   }
 
@@ -131,14 +130,18 @@ export class GraphPanel {
     return home === undefined ? null : this.view?.boxes[home] ?? null;
   }
 
-  /** @param {Box | null} box */
-  moveHalo(box) {
-    this.halo.style.opacity = box ? "1" : "0";
-    if (!box) return;
-    const reach = 5;
-    this.halo.style.transform = `translate(${box.x - reach}px, ${box.y - reach}px)`;
-    this.halo.style.width = `${box.width + 2 * reach}px`;
-    this.halo.style.height = `${box.height + 2 * reach}px`;
+  /** The halo lies below the drawing: moved inside it, it would have everything above it composed again. @param {boolean} gliding */
+  moveHalo(gliding) {
+    const { halo, home, look } = this;
+    halo.classList.toggle("gliding", gliding && halo.style.opacity === "1");
+    halo.style.opacity = home ? "1" : "0";
+    if (!home) return;
+    const reach = Math.max(5 * look.scale, 4) + 2;
+    const across = reach + overhang(home, look.scale);
+    halo.style.transform = `translate(${home.x * look.scale + look.x - across}px, ${home.y * look.scale + look.y - reach}px)`;
+    halo.style.width = `${home.width * look.scale + 2 * across}px`;
+    halo.style.height = `${home.height * look.scale + 2 * reach}px`;
+    halo.style.borderRadius = `${cornerOf(home) * look.scale + reach}px`;
   }
 
   size() {
@@ -187,8 +190,8 @@ export class GraphPanel {
     this.look = look;
     this.world.classList.toggle("gliding", gliding);
     this.world.style.transform = `translate(${look.x}px, ${look.y}px) scale(${look.scale})`;
+    this.moveHalo(gliding);
     this.writeChips(look.scale);
-    if (this.view) this.overview.frame(look, this.size(), this.view);
   }
 
   /** Where numbers could not be read, names are written large. @param {number} scale */
@@ -279,9 +282,7 @@ export class GraphPanel {
     panel.addEventListener("wheel", (event) => this.wheel(event), { signal, passive: false });
     this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
     this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
-    const watcher = new ResizeObserver(() => this.resize());
-    watcher.observe(panel);
-    signal.addEventListener("abort", () => watcher.disconnect());
+    watchSize(panel, () => this.resize(), signal);
   }
 
   /** The drawing has a size in pixels: a flexible one would be laid out again, twice, whenever the card changes. */
@@ -296,13 +297,11 @@ export class GraphPanel {
 
   /** @param {PointerEvent} event */
   grab(event) {
-    if (event.button !== 0 || !(event.target instanceof Element) || event.target.closest(".overview, button")) return;
+    if (event.button !== 0 || !(event.target instanceof Element) || event.target.closest("button")) return;
     const started = { x: event.clientX, y: event.clientY, look: this.look };
     const at = boxAt(event.target);
     const shut = event.target.closest(".close");
     const edge = event.target.closest(".edge")?.getAttribute("data-edge");
-    const letGo = new AbortController();
-    const signal = AbortSignal.any ? AbortSignal.any([this.acts.signal, letGo.signal]) : letGo.signal;
     let dragged = false;
     const drag = (/** @type {PointerEvent} */ moved) => {
       const x = moved.clientX - started.x;
@@ -312,17 +311,13 @@ export class GraphPanel {
       this.moved = true;
       this.move({ x: started.look.x + x, y: started.look.y + y, scale: started.look.scale });
     };
-    const drop = () => {
-      letGo.abort();
-      if (dragged) return;
+    const drop = (/** @type {boolean} */ cancelled) => {
+      if (dragged || cancelled) return;
       if (shut) this.acts.enter(at);
       else if (edge) this.acts.take(Number(edge));
       else this.acts.select(at, event.shiftKey);
     };
-    const page = this.element.ownerDocument;
-    page.addEventListener("pointermove", drag, { signal });
-    page.addEventListener("pointerup", drop, { signal });
-    page.addEventListener("pointercancel", () => letGo.abort(), { signal });
+    followPointer(this.element.ownerDocument, this.acts.signal, drag, drop);
   }
 
   /** Ctrl and the wheel zoom, and so does pinching; the plain wheel scrolls the page. @param {WheelEvent} event */

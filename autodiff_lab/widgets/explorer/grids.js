@@ -2,9 +2,11 @@
 // the pointer, or reached with the arrow keys, lights up what it is made of, and says the sum.  What is stretched to the
 // shape of the result is drawn so, with its copies hatched; an element under the pointer lights up all of them.
 
-import { indexWords, partsOf, shown, sumWords } from "./arithmetic.js";
+import { drawing, element, setText } from "../dom.js";
+import { onKeys } from "../host.js";
+import { short } from "../numbers.js";
+import { indexWords, partsOf, sumWords } from "./arithmetic.js";
 import { pathsOf } from "./cells.js";
-import { drawing, element, setText } from "./dom.js";
 
 /** @import { Arithmetic, Table, Term } from "./arithmetic.js" */
 
@@ -25,7 +27,7 @@ export function makeGrids(arithmetic) {
     "span", { class: "term" },
     element("span", { class: "sign" }, term.sign),
     element("span", { class: "board" }, boards[at]?.picture ?? element("span", { class: `number ${term.kind}` }, term.value?.short ?? "none"),
-      element("small", {}, `${term.words}${term.table ? ` ${shapeOf(term.table)}` : ""}`)),
+      element("small", {}, `${term.words}${term.table?.dims.length ? ` ${shapeOf(term.table)}` : ""}`)),
   )));
   const made = element("div", { class: "arithmetic" }, row);
   if (arithmetic.lens) made.append(element("p", { class: "lens" }, arithmetic.lens));
@@ -49,7 +51,7 @@ const RESTING = "Point at a cell, or press Tab and the arrow keys.";
 /** @param {Term} term @param {Table} table @param {number} place on the board */
 function wordsOf(term, table, place) {
   const at = term.copies ? term.copies[place] : place;
-  return `${term.words}${indexWords(table, at)} = ${shown(table.numbers[at])}${term.copies ? `, used ${copiesAt(term, place).length} times` : ""}`;
+  return `${term.words}${indexWords(table, at)} = ${short(table.numbers[at])}${term.copies ? `, used ${copiesAt(term, place).length} times` : ""}`;
 }
 
 /** The places on a board that show the same element; none where nothing is repeated. @param {Term} term @param {number} place */
@@ -124,14 +126,11 @@ function listen({ rows, columns, picture, side }, point, withKeys) {
   if (!withKeys) return;
   picture.setAttribute("tabindex", "0");
   picture.setAttribute("aria-roledescription", "table of numbers; the arrow keys move");
-  picture.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const next = now < 0 ? 0 : now + by;
+  const by = (/** @type {number} */ places) => () => {
+    const next = now < 0 ? 0 : now + places;
     if (next >= 0 && next < rows * columns) go(next);
-  });
+  };
+  onKeys(picture, { ArrowRight: by(1), ArrowLeft: by(-1), ArrowDown: by(columns), ArrowUp: by(-columns) });
   picture.addEventListener("focus", () => { if (now < 0) go(0); });
   picture.addEventListener("blur", () => go(-1));
 }

@@ -1,9 +1,9 @@
 // The keys, in one table that the help shows too.  They work wherever the focus is inside the explorer, fields excepted.
 
+import { element } from "../dom.js";
 import { keepKeys } from "../host.js";
-import { element } from "./dom.js";
 
-/** @typedef {{ keys: string[], shown: string, does: string, act: () => void }} Key */
+/** @typedef {{ keys: string[], shown: string, does: string, act: () => void, menu?: string }} Key `menu` is its entry there */
 
 /**
  * Listen to keys; those of the notebook around us go on to it.
@@ -15,13 +15,10 @@ export function listenToKeys(root, table, signal) {
   const acts = new Map(table.flatMap((entry) => entry.keys.map((key) => [key, entry.act])));
   keepKeys(root, signal, (event) => {
     const target = /** @type {Element} */ (event.target);
-    if (target.matches("input[type=search], input.cell, .asks input, select")) return;
-    if (target.matches("button, summary, input, a") && [" ", "Enter"].includes(event.key)) return;
-    if (target.matches(".scroller, .card") && ["ArrowUp", "ArrowDown"].includes(event.key)) return;
-    const act = acts.get(`${event.shiftKey ? "Shift+" : ""}${event.key}`) ?? acts.get(event.key);
-    if (!act) return;
-    event.preventDefault();
-    act();
+    if (target.matches("input[type=search], input.cell, .asks input, select")) return null;
+    if (target.matches("button, summary, input, a") && [" ", "Enter"].includes(event.key)) return null;
+    if (target.matches(".card") && ["ArrowUp", "ArrowDown"].includes(event.key)) return null;
+    return acts.get(`${event.shiftKey ? "Shift+" : ""}${event.key}`) ?? acts.get(event.key);
   });
 }
 
@@ -29,7 +26,5 @@ export function listenToKeys(root, table, signal) {
 export function makeHelp(table) {
   const list = element("dl");
   for (const { shown, does } of table) list.append(element("dt", {}, element("kbd", {}, shown)), element("dd", {}, does));
-  const made = element("section", { class: "help", "aria-label": "Keys" }, element("h3", {}, "Keys"), list);
-  made.hidden = true;
-  return made;
+  return element("section", { class: "help", "aria-label": "Keys", hidden: true }, element("h3", {}, "Keys"), list);
 }

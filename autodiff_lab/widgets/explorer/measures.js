@@ -1,8 +1,8 @@
-// What nodes can be coloured by, and the memory that the values of a step take.  Pure: no DOM.
+// What nodes can be coloured by.  Pure: no DOM.
 
 import { short } from "../numbers.js";
 
-/** @import { Scene, Box, Tensor } from "./scene.js" */
+/** @import { Scene, Box } from "./scene.js" */
 
 /** How many strengths of a colour there are. */
 const SHADES = 5;
@@ -17,12 +17,7 @@ export function measured(scene, what, box) {
   const made = box.members.flatMap((member) => scene.applications.get(member)?.outputs ?? []);
   const numbers = [...new Set([...box.tensors, ...made])].flatMap((number) => known[number] ?? []);
   if (!numbers.length) return null;
-  return isSum(what) ? numbers.reduce((sum, number) => sum + number, 0) : numbers.reduce((most, number) => Math.max(most, number));
-}
-
-/** Whether the numbers of a folded scope are added up. @param {string} what */
-function isSum(what) {
-  return what === "bytes" || isTime(what);
+  return what === "bytes" || isTime(what) ? numbers.reduce((sum, number) => sum + number, 0) : numbers.reduce((most, number) => Math.max(most, number));
 }
 
 /** Seconds from `lab.costs`. @param {string} what */
@@ -63,39 +58,4 @@ export function timeText(seconds) {
 export function bytesText(count) {
   const at = count < 1000 ? 0 : Math.min(Math.floor(Math.log10(count) / 3), 3);
   return `${short(count / 1000 ** at, 3)} ${["B", "kB", "MB", "GB"][at]}`;
-}
-
-/**
- * Bytes of the values and gradients that exist after a step and that a later step can still read, for every step.
- * @param {Scene} scene
- * @returns {number[]}
- */
-export function heldBytes(scene) {
-  const change = new Array(scene.last + 2).fill(0);
-  const keep = (/** @type {Tensor} */ tensor, /** @type {number} */ from, /** @type {number} */ until) => {
-    change[from] += tensor.bytes;
-    change[until] -= tensor.bytes;
-  };
-  /** @type {Map<number, number>} */
-  const read = new Map();
-  /** @type {Map<number, number>} */
-  const first = new Map();
-  /** @type {Set<number>} what some op takes */
-  const taken = new Set();
-  scene.steps.forEach((step, at) => {
-    const { inputs = [], outputs = [] } = scene.applications.get(step.application) ?? {};
-    for (const number of [...inputs, ...outputs]) read.set(number, at + 1);
-    for (const number of inputs) taken.add(number);
-    for (const { input } of step.flows) if (!first.has(input)) first.set(input, at + 1);
-  });
-  for (const tensor of scene.tensors.values()) {
-    const made = scene.applications.get(tensor.application);
-    if (tensor.kind === "gradient") continue;
-    const last = tensor.kind === "variable" || !taken.has(tensor.number) ? scene.last + 1 : read.get(tensor.number) ?? 0;
-    keep(tensor, made?.born ?? 0, last);
-    const arrived = first.get(tensor.number);
-    if (arrived !== undefined) keep(tensor, arrived, made ? Math.max(last, arrived) : scene.last + 1);
-  }
-  let total = 0;
-  return change.slice(0, scene.last + 1).map((by) => (total += by));
 }

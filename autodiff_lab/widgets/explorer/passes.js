@@ -1,16 +1,16 @@
 // Several backward passes over one program: one is chosen, or two are compared, each at a step of its own.
 
+import { drawing, element } from "../dom.js";
+import { keep } from "../host.js";
 import { drawCells, picturedSize } from "./cells.js";
-import { drawing, element } from "./dom.js";
 import { fold, gradientOf, reach } from "./fold.js";
+import { Part } from "./part.js";
 import { clamp } from "./viewport.js";
 import { CUT, gradientText } from "./words.js";
 
-/** @import { GraphPanel } from "./graph.js" */
-/** @import { Key } from "./keys.js" */
 /** @import { Box, Scene } from "./scene.js" */
 /** @import { Gradient, State } from "./fold.js" */
-/** @typedef {{ step: () => number, go: (step: number) => void, say: (text: string) => void, focus: () => number, signal: AbortSignal }} PassActs */
+/** @import { ExplorerView } from "./widget.js" */
 
 const MOST_NAMES = 3;
 
@@ -38,42 +38,30 @@ export function reachOf(scene, pair, box) {
 }
 
 /** The passes that are shown: the trait `passes` has their numbers, from 1. */
-export class Passes {
-  /** @param {Scene} scene @param {{ get: (name: any) => any, set: (name: any, value: any) => void, save_changes: () => void }} model @param {GraphPanel} graph @param {PassActs} acts */
-  constructor(scene, model, graph, acts) {
-    this.scene = scene;
-    this.model = model;
-    this.graph = graph;
-    this.acts = acts;
-    this.all = passesOf(scene);
+export class Passes extends Part {
+  /** @param {ExplorerView} view */
+  constructor(view) {
+    super(view);
+    this.all = passesOf(this.scene);
     /** The one of two passes that was stepped last, and where each was left. */
     this.active = -1;
     /** @type {Map<number, number>} */
     this.left = new Map();
-    const list = (/** @type {string} */ label, /** @type {string} */ none) => element(
-      "select", { "aria-label": label }, element("option", { value: -1 }, none), ...this.all.map((at) => element("option", { value: at }, passName(scene, at))));
-    this.lists = [list("Gradients of", "the latest pass"), list("Compared with", "no other")];
-    this.lists[0].addEventListener("change", () => this.choose([Number(this.lists[0].value), this.pair()[1] ?? -1]), { signal: acts.signal });
-    this.lists[1].addEventListener("change", () => this.choose([this.pair()[0] ?? this.all[0], Number(this.lists[1].value)]), { signal: acts.signal });
-    this.legend = element("span", { class: "legend" });
-    this.element = element("div", { class: "slots passes", role: "group", "aria-label": "Backward passes" },
-      element("label", {}, "gradients of ", this.lists[0]), element("label", {}, "compared with ", this.lists[1]), this.legend);
-    this.element.hidden = !this.all.length;
-  }
-
-  /** @returns {Key[]} */
-  keys() {
-    if (!this.all.length) return [];
-    return [
-      { keys: ["g"], shown: "g", does: "gradients of the next backward pass", act: () => this.next(0) },
-      { keys: ["G"], shown: "G", does: "compare with the next backward pass", act: () => this.next(1) },
-      { keys: ["x"], shown: "x", does: "step the other of two compared passes", act: () => this.change() },
+    const list = (/** @type {string} */ label, /** @type {string} */ none, /** @type {(at: number) => number[]} */ pair) => element(
+      "select", { "aria-label": label, onchange: ({ target }) => this.choose(pair(Number(target.value))) },
+      element("option", { value: -1 }, none), ...this.all.map((at) => element("option", { value: at }, passName(this.scene, at))));
+    this.lists = [
+      list("Gradients of", "the latest pass", (at) => [at, this.pair()[1] ?? -1]),
+      list("Compared with", "no other", (at) => [this.pair()[0] ?? this.all[0], at]),
     ];
+    this.legend = element("span", { class: "legend" });
+    this.element = element("div", { class: "slots passes", role: "group", "aria-label": "Backward passes", hidden: !this.all.length },
+      element("label", {}, "gradients of ", this.lists[0]), element("label", {}, "compared with ", this.lists[1]), this.legend);
   }
 
   /** The chosen pass, or the two that are compared. @returns {number[]} */
   pair() {
-    const asked = /** @type {number[]} */ (this.model.get("passes") ?? []).map((number) => number - 1);
+    const asked = /** @type {number[]} */ (this.view.model.get("passes") ?? []).map((number) => number - 1);
     return asked.filter((at, place) => this.all.includes(at) && asked.indexOf(at) === place).slice(0, 2);
   }
 
@@ -82,12 +70,11 @@ export class Passes {
     const chosen = pair[0] < 0 ? [] : pair.filter((at, place) => at >= 0 && pair.indexOf(at) === place);
     this.left.clear();
     this.active = chosen[0] ?? -1;
-    this.model.set("passes", chosen.map((at) => at + 1));
-    this.model.save_changes();
+    keep(this.view.model, { passes: chosen.map((at) => at + 1) });
     const last = this.scene.sweeps[this.active]?.last ?? 0;
-    if (chosen.length && !chosen.includes(this.passAt(this.acts.step()))) this.acts.go(last);
+    if (chosen.length && !chosen.includes(this.passAt(this.view.step()))) this.view.go(last);
     const [one, other] = chosen.map((at) => passName(this.scene, at));
-    this.acts.say(other ? `Pass ${one} beside pass ${other}.` : one ? `Gradients of pass ${one}.` : "Gradients of the latest pass.");
+    this.view.say(other ? `Pass ${one} beside pass ${other}.` : one ? `Gradients of pass ${one}.` : "Gradients of the latest pass.");
   }
 
   /** The next pass in one of the lists, round and through none. @param {0 | 1} list */
@@ -103,10 +90,10 @@ export class Passes {
   /** To the other of two passes, where it was left. */
   change() {
     const pair = this.pair();
-    if (pair.length < 2) return this.acts.say("Choose two passes first, with G.");
+    if (pair.length < 2) return this.view.say("Choose two passes first, with G.");
     this.active = pair[0] === this.active ? pair[1] : pair[0];
-    this.acts.go(this.left.get(this.active) ?? this.scene.sweeps[this.active].last);
-    return this.acts.say(`Now stepping pass ${passName(this.scene, this.active)}.`);
+    this.view.go(this.left.get(this.active) ?? this.scene.sweeps[this.active].last);
+    return this.view.say(`Now stepping pass ${passName(this.scene, this.active)}.`);
   }
 
   /** The pass to which a step belongs, with the ops that its rules run; -1 for none. @param {number} step */
@@ -140,17 +127,18 @@ export class Passes {
     this.lists.forEach((list, at) => { list.value = String(pair[at] ?? -1); });
     const words = pair.length > 1 ? [...pair.map((at) => `only ${at + 1}`), "both"] : [];
     this.legend.replaceChildren(...words.map((word, at) => element("span", { "data-reach": ["one", "other", "both"][at] }, word)));
-    this.graph.colours.compare(pair.length > 1 ? (box) => {
+    const reached = (/** @type {Box} */ box) => {
       const text = reachOf(this.scene, pair, box);
       return { text, reach: text === "" ? "none" : text.includes("+") ? "both" : text === String(pair[0] + 1) ? "one" : "other" };
-    } : null);
+    };
+    this.graph.colours.show({ reached: pair.length > 1 ? reached : null });
   }
 
   /** The adjoints of both passes, for the tensors of the selected node, or else of the step. @param {State} state @returns {HTMLElement[]} */
   card(state) {
     const pair = this.pair();
     if (pair.length < 2) return [];
-    const box = this.graph.view?.boxes[this.acts.focus()];
+    const box = this.graph.view?.boxes[this.view.focus()];
     const application = this.scene.applications.get(box?.application ?? -1);
     const numbers = [...new Set([...(box?.tensors ?? []), ...(application?.inputs ?? [])])];
     const states = pair.map((at) => this.gradients(at, state));

@@ -10,7 +10,7 @@
 /** @typedef {{ name: string, symbol: string, sentence: string, formula: string, locals: string[] }} Op */
 /**
  * @typedef {{ number: number, name: string, named: boolean, kind: string, value: Value, application: number,
- *   place: Place | null, tracked: boolean, there: number, of: number, bytes: number }} Tensor `of`: what a gradient belongs to
+ *   place: Place | null, tracked: boolean, there: number, of: number }} Tensor `of`: what a gradient belongs to
  */
 /**
  * @typedef {{ index: number, op: Op, inputs: number[], outputs: number[], place: Place | null, scope: string,
@@ -41,8 +41,8 @@
 /** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
 /**
  * @typedef {{ title: string, error: string, remarks: string[], start: number, last: number, steps: Step[], sweeps: Sweep[],
- *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[], labels: string[],
- *   left: Map<number, { how: string, place: Place | null }>, rows: number[], homes: Map<number, Step[]>,
+ *   tensors: Map<number, Tensor>, applications: Map<number, Application>, views: Map<string, View>, phases: Phase[], labels: string[], held: number[],
+ *   left: Map<number, { how: string, place: Place | null }>, homes: Map<number, Step[]>,
  *   source: { name: string, lines: { number: number, text: string, place: Place | null }[] }[], loops: string[][], cuts: Cut[], frames: Record<string, string[]>, measures: Record<string, Record<string, number>> }} Scene
  */
 
@@ -66,14 +66,8 @@ export async function unpack(payload) {
 export function decode(payload) {
   /** @type {Value[]} */
   const values = payload.values.map((/** @type {any[]} */ [short, full, small, kind, mark, cells, bars]) => ({
-    short,
-    full: full || short,
-    small: small || short,
-    dtype: payload.kinds[kind][0],
-    shape: payload.kinds[kind][1],
-    mark: MARKS[mark],
-    cells: cells?.length ? cells : undefined,
-    bars,
+    short, full: full || short, small: small || short, dtype: payload.kinds[kind][0], shape: payload.kinds[kind][1],
+    mark: MARKS[mark], cells: cells?.length ? cells : undefined, bars,
   }));
   /** @type {Place[]} */
   const places = payload.places.map((/** @type {string[]} */ [where, line]) => ({ where, line }));
@@ -87,22 +81,20 @@ export function decode(payload) {
       targets, sources, finished: Boolean(finished), place: place(where),
       seeds: seeds.map(value), results: results.map(value), tangent: Boolean(tangent),
       carried: carried.map((/** @type {number[]} */ [tensor, at]) => ({ tensor, value: values[at] })),
-      first: visits[0] ?? steps.length + 1, last: visits[visits.length - 1] ?? steps.length + 1,
+      first: visits[0] ?? steps.length + 1, last: visits[visits.length - 1] ?? steps.length,
     };
   });
   const applications = decodeApplications(payload, place);
   const tensors = decodeTensors(payload, values, place);
-  setWithin(steps, sweeps, applications, tensors);
-  const labels = labelsOf(steps, sweeps, tensors);
-  const left = new Map(Object.entries(payload.left).map(([number, row]) => {
-    const [how, where] = /** @type {[string, number]} */ (row);
-    return [Number(number), { how, place: place(where) }];
-  }));
+  const phases = payload.phases.map((/** @type {number[]} */ [sweep, first, last]) => (
+    { sweep, first, last, label: payload.labels[sweep] ?? "forward" }));
+  for (const { sweep, first, last } of phases) for (const step of steps.slice(first - 1, last)) if (step.sweep < 0) step.within = sweep;
+  const left = numbered(payload.left, ([how, where]) => ({ how, place: place(where) }));
   return {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
-    applications, left, labels, phases: phasesOf(steps, labels), homes: homesOf(steps),
+    applications, left, labels: payload.labels, held: payload.held ?? [], phases, homes: homesOf(steps),
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
-    rows: rowsOf(applications, tensors), loops: payload.loops ?? [], source: (payload.source ?? []).map((/** @type {any[]} */ [name, lines]) => ({
+    loops: payload.loops ?? [], source: (payload.source ?? []).map((/** @type {any[]} */ [name, lines]) => ({
       name, lines: lines.map((/** @type {any[]} */ [number, indent, text]) => ({
         number, text: " ".repeat(indent) + (typeof text === "number" ? places[text].line : text), place: typeof text === "number" ? places[text] : null,
       })),
@@ -135,13 +127,8 @@ function decodeStep([application, sweep = -1, incoming = [], flows = []], values
 function decodeApplications(payload, place) {
   const ops = payload.ops.map((/** @type {any[]} */ [name, symbol, sentence, formula, locals]) => (
     { name, symbol, sentence, formula, locals }));
-  return new Map(Object.entries(payload.applications).map(([key, row]) => {
-    const [op, inputs, outputs, where, scope, born, error, params, of = "", root = -1] = /** @type {any[]} */ (row);
-    const application = {
-      index: Number(key), op: ops[op], inputs, outputs, place: place(where), scope: payload.scopes[scope], born, error,
-      params, of, root,
-    };
-    return [application.index, application];
+  return numbered(payload.applications, ([op, inputs, outputs, where, scope, born, error, params, of = "", root = -1], index) => ({
+    index, op: ops[op], inputs, outputs, place: place(where), scope: payload.scopes[scope], born, error, params, of, root,
   }));
 }
 
@@ -152,15 +139,15 @@ function decodeApplications(payload, place) {
  * @returns {Map<number, Tensor>}
  */
 function decodeTensors(payload, values, place) {
-  return new Map(Object.entries(payload.tensors).map(([key, row]) => {
-    const [name, kind, value, application, where, tracked, said = "", there = 0, of = -1] = /** @type {any[]} */ (row);
-    const number = Number(key);
-    const tensor = {
-      number, name: name || said, named: Boolean(name), kind, value: values[value], application,
-      place: place(where), tracked: Boolean(tracked), there, of, bytes: payload.measures?.bytes?.[key] ?? 0,
-    };
-    return [number, tensor];
+  return numbered(payload.tensors, ([name, kind, value, application, where, tracked, said = "", there = 0, of = -1], number) => ({
+    number, name: name || said, named: Boolean(name), kind, value: values[value], application,
+    place: place(where), tracked: Boolean(tracked), there, of,
   }));
+}
+
+/** A table of rows by number. @template T @param {Record<string, any[]>} table @param {(row: any[], number: number) => T} read @returns {Map<number, T>} */
+function numbered(table, read) {
+  return new Map(Object.entries(table).map(([key, row]) => [Number(key), read(row, Number(key))]));
 }
 
 /**
@@ -182,55 +169,6 @@ function decodeView(path, view) {
   const edges = view.edges.map((/** @type {any[]} */ [source, target, tensor, position, line, kind = "value"]) => (
     { source, target, tensor, position, path: line, kind }));
   return { path, why: "", boxes, edges, width: view.size[0], height: view.size[1], down: Boolean(view.down) };
-}
-
-/**
- * Say of the ops that rules ran, and outer tapes recorded, in which backward pass that was: in the last one that had
- * begun, unless the target of the next one was there already.
- * @param {Step[]} steps
- * @param {Sweep[]} sweeps
- * @param {Map<number, Application>} applications
- * @param {Map<number, Tensor>} tensors
- */
-function setWithin(steps, sweeps, applications, tensors) {
-  const made = (/** @type {number} */ sweep) => Math.max(-1, ...(sweeps[sweep]?.targets ?? []).map((target) => tensors.get(target)?.application ?? -1));
-  let pass = -1;
-  for (const step of steps) {
-    if (step.sweep >= 0) pass = step.sweep;
-    else if ((applications.get(step.application)?.root ?? -1) >= 0) {
-      const isNext = pass + 1 < sweeps.length && (pass < 0 || made(pass + 1) > made(pass)) && step.application > made(pass + 1);
-      if (isNext) pass += 1;
-      step.within = pass;
-    }
-  }
-}
-
-/** The names of the passes; where one goes back through another, also where each begins. @param {Step[]} steps @param {Sweep[]} sweeps @param {Map<number, Tensor>} tensors */
-function labelsOf(steps, sweeps, tensors) {
-  const isNested = steps.some((step) => step.within >= 0);
-  return sweeps.map(({ tangent, targets }, at) => {
-    const kind = tangent ? "tangents" : "backward";
-    const from = tensors.get(targets[0])?.name ?? "";
-    return `${kind}${sweeps.length > 1 ? ` ${at + 1}` : ""}${isNested && from ? ` from ${from}` : ""}`;
-  });
-}
-
-/**
- * Runs of steps of one kind: the forward pass, each sweep with the ops that its rules ran, what ran between them.
- * @param {Step[]} steps
- * @param {string[]} labels of the sweeps
- * @returns {Phase[]}
- */
-function phasesOf(steps, labels) {
-  /** @type {Phase[]} */
-  const phases = [];
-  steps.forEach((step, at) => {
-    const open = phases[phases.length - 1];
-    const sweep = Math.max(step.sweep, step.within);
-    if (open && open.sweep === sweep) open.last = at + 1;
-    else phases.push({ sweep, first: at + 1, last: at + 1, label: labels[sweep] ?? "forward" });
-  });
-  return phases;
 }
 
 /** The turn of a loop in which a scope lies, or else the first. @param {string[]} turns @param {string} scope */
@@ -269,27 +207,7 @@ export function stepsIn(scene, path) {
  */
 function homesOf(steps) {
   /** @type {Map<number, Step[]>} */
-  const homes = new Map();
-  for (const step of steps) {
-    const visits = homes.get(step.application);
-    if (visits) visits.push(step);
-    else homes.set(step.application, [step]);
-  }
+  const homes = new Map(steps.map((step) => [step.application, []]));
+  for (const step of steps) homes.get(step.application)?.push(step);
   return homes;
-}
-
-/**
- * Tensors in the order of the trace table: each leaf before its first use, each result where it was made.
- * @param {Map<number, Application>} applications
- * @param {Map<number, Tensor>} tensors
- * @returns {number[]}
- */
-function rowsOf(applications, tensors) {
-  /** @type {Set<number>} */
-  const rows = new Set();
-  for (const application of applications.values()) {
-    for (const input of application.inputs) if (tensors.has(input)) rows.add(input);
-    for (const output of application.outputs) rows.add(output);
-  }
-  return [...rows];
 }

@@ -1,18 +1,17 @@
 // Above the picture of forward sweeps: the gradient that they fill, one slot a sweep.  A slot leads to its sweep.
 
-import { element, setAttribute, setText } from "./dom.js";
+import { element, setAttribute, setText } from "../dom.js";
 import { counted, namesOf } from "./words.js";
 
 /** @import { Scene, Sweep } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 
-/** @param {Scene} scene @param {(step: number) => void} go @param {AbortSignal} signal */
-export function makeSlots(scene, go, signal) {
+/** @param {Scene} scene @param {(step: number) => void} go */
+export function makeSlots(scene, go) {
   const sweeps = scene.sweeps.filter(({ tangent }) => tangent);
   const slots = sweeps.map((sweep) => {
     const value = element("strong", { class: "backward" });
-    const made = element("button", { type: "button", class: "slot" }, element("small", {}, seedWords(scene, sweep)), `${slopeWords(scene, sweep)} = `, value);
-    made.addEventListener("click", () => go(sweep.first), { signal });
+    const made = element("button", { type: "button", class: "slot", onclick: () => go(sweep.first) }, element("small", {}, seedWords(scene, sweep)), `${slopeWords(scene, sweep)} = `, value);
     return { made, value, at: scene.sweeps.indexOf(sweep) };
   });
   const count = element("span", { class: "sweep-count" });

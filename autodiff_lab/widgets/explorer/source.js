@@ -1,40 +1,41 @@
 // The source beside the graph: the lines of the program that were recorded.  The line of the step is marked; a line lights up
 // its nodes, and a node its lines.
 
-import { element } from "./dom.js";
+import { element } from "../dom.js";
+import { bringIntoView, onKeys } from "../host.js";
+import { Part } from "./part.js";
 
 /** @import { State } from "./fold.js" */
-/** @import { GraphPanel } from "./graph.js" */
-/** @import { Place, Scene } from "./scene.js" */
+/** @import { Place } from "./scene.js" */
+/** @import { ExplorerView } from "./widget.js" */
 /** @typedef {{ place: Place | null, row: HTMLElement }} Line */
 
 /** The panel, hidden at first. */
-export class SourcePanel {
-  /** @param {Scene} scene @param {GraphPanel} graph @param {{ pick: (at: number) => void, signal: AbortSignal }} acts */
-  constructor(scene, graph, acts) {
-    this.scene = scene;
-    this.graph = graph;
-    this.acts = acts;
+export class SourcePanel extends Part {
+  /** @param {ExplorerView} view */
+  constructor(view) {
+    super(view);
+    const { scene, graph } = this;
     /** @type {Line[]} */
     this.lines = [];
     this.chosen = -1;
     this.ran = new Set([...scene.applications.values()].map(({ place }) => place));
     const files = scene.source.map(({ name, lines }) => element("div", {}, element("h3", {}, name), element("ol", {}, ...lines.map((line, at) => this.lineOf(line, lines[at - 1]?.number ?? 0)))));
     if (!files.length) files.push(element("div", {}, element("p", { class: "detail" }, "This recording has no source lines.")));
-    this.element = element("section", { class: "source scroller", tabindex: 0, role: "region", "aria-label": "Source" }, ...files);
-    this.element.hidden = true;
-    const { signal } = acts;
-    this.element.addEventListener("click", (event) => this.choose(this.at(event)), { signal });
-    this.element.addEventListener("pointerover", (event) => this.light(this.at(event)), { signal });
-    this.element.addEventListener("pointerleave", () => graph.hoverNothing(), { signal });
-    this.element.addEventListener("keydown", (event) => {
-      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (!by || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      const places = this.lines.flatMap(({ place }, at) => (place ? [at] : []));
-      const now = places.indexOf(this.chosen);
-      if (places.length) this.choose(places[(now < 0 && by < 0 ? places.length - 1 : now + by + places.length) % places.length]);
-    }, { signal });
+    this.element = element("section", {
+      class: "source", tabindex: 0, role: "region", "aria-label": "Source", hidden: true,
+      onclick: (/** @type {Event} */ event) => this.choose(this.at(event)),
+      onpointerover: (/** @type {Event} */ event) => this.light(this.at(event)),
+      onpointerleave: () => graph.hoverNothing(),
+    }, ...files);
+    onKeys(this.element, { ArrowDown: () => this.walk(1), ArrowUp: () => this.walk(-1) });
+  }
+
+  /** To the next line with ops, or the one before. @param {1 | -1} by */
+  walk(by) {
+    const places = this.lines.flatMap(({ place }, at) => (place ? [at] : []));
+    const now = places.indexOf(this.chosen);
+    if (places.length) this.choose(places[(now < 0 && by < 0 ? places.length - 1 : now + by + places.length) % places.length]);
   }
 
   /** @param {{ number: number, text: string, place: Place | null }} line @param {number} before the number of the line above */
@@ -70,7 +71,7 @@ export class SourcePanel {
     const nodes = this.nodesOf(line);
     if (!nodes.length) return;
     this.chosen = line;
-    this.acts.pick(nodes[(nodes.indexOf(this.graph.selected) + 1) % nodes.length]);
+    this.view.pick(nodes[(nodes.indexOf(this.graph.selected) + 1) % nodes.length]);
     this.light(line);
     this.lines[line].row.scrollIntoView({ block: "nearest" });
   }
@@ -82,8 +83,9 @@ export class SourcePanel {
     this.mark("lit", this.lines.flatMap(({ place }, at) => (place && places.has(place) ? [at] : [])));
   }
 
-  /** Beside the graph, or no longer. @param {HTMLElement} root @param {State | undefined} state */
-  toggle(root, state) {
+  /** Beside the graph, or no longer. */
+  toggle() {
+    const { root, state } = this.view;
     const on = Boolean(this.element.hidden);
     this.element.hidden = !on;
     root.classList.toggle("with-source", on);
@@ -99,9 +101,8 @@ export class SourcePanel {
     const at = this.lines.findIndex((line) => line.place && line.place === place);
     this.mark("now", at < 0 ? [] : [at]);
     if (at < 0) return;
-    const { row } = this.lines[at];
-    const [top, bottom] = [row.offsetTop - this.element.scrollTop, row.offsetTop + row.offsetHeight - this.element.scrollTop];
-    if (top < 0 || bottom > this.element.clientHeight) this.element.scrollTop = row.offsetTop - this.element.clientHeight / 3;
+    const third = this.element.clientHeight / 3;
+    bringIntoView(this.element, this.lines[at].row, third, third);
   }
 
   /** @param {string} name @param {number[]} marked */

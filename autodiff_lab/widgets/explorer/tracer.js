@@ -1,25 +1,19 @@
 // The tracer: asks the graph questions.  It selects an edge as the tensor that it carries, shows what a node depends on,
 // what depends on it and a path between two, goes to the steps that touch a node, and to where a gradient is lost.
 
-import { setText } from "./dom.js";
+import { setText } from "../dom.js";
+import { Part } from "./part.js";
 import { edgesAt, isCutAt, lineage, pathBetween, placeOfCut, touches } from "./trace.js";
 import { counted } from "./words.js";
 
-/** @import { GraphPanel } from "./graph.js" */
-/** @import { Key } from "./keys.js" */
-/** @import { Cut, Scene } from "./scene.js" */
-/**
- * @typedef {{ focus: () => number, step: () => number, go: (step: number) => void, show: (path: string) => void,
- *   say: (text: string) => void, card: () => void }} TracerActs `focus` is the node that keys speak of
- */
+/** @import { Cut } from "./scene.js" */
+/** @import { ExplorerView } from "./widget.js" */
 
 /** What is traced and selected in a view. */
-export class Tracer {
-  /** @param {Scene} scene @param {GraphPanel} graph @param {TracerActs} acts */
-  constructor(scene, graph, acts) {
-    this.scene = scene;
-    this.graph = graph;
-    this.acts = acts;
+export class Tracer extends Part {
+  /** @param {ExplorerView} view */
+  constructor(view) {
+    super(view);
     /** The tensor that the card shows instead of the step; -1 for none. */
     this.told = -1;
     /** What is traced, so that the same key ends it; the node where a path is to begin; and that whose edges are selected. */
@@ -35,22 +29,10 @@ export class Tracer {
     this.tell(-1);
   }
 
-  /** @returns {Key[]} */
-  keys() {
-    return [
-      { keys: ["e"], shown: "e", does: "select an edge: the tensor on its way", act: () => this.takeNext() },
-      { keys: ["a"], shown: "a", does: "only what the node depends on", act: () => this.way(-1) },
-      { keys: ["d"], shown: "d", does: "only what depends on the node", act: () => this.way(1) },
-      { keys: ["p"], shown: "p", does: "path from here to the node selected next", act: () => this.markPath() },
-      { keys: ["n"], shown: "n", does: "next step that touches the node", act: () => this.touch(1) },
-      { keys: ["N"], shown: "N", does: "previous step that touches the node", act: () => this.touch(-1) },
-    ];
-  }
-
   /** Answer, for eyes and ears. @param {string} text */
   note(text) {
     setText(this.graph.inspector, text);
-    this.acts.say(text);
+    this.view.say(text);
   }
 
   /** Show a tensor on the card; -1 for the step again. @param {number} tensor */
@@ -58,22 +40,22 @@ export class Tracer {
     if (tensor < 0) this.graph.take(-1);
     if (tensor === this.told) return;
     this.told = tensor;
-    this.acts.card();
+    this.view.paintCard();
   }
 
   /** Select an edge: the tensor that it carries. @param {number} at */
   take(at) {
-    this.graph.element.focus({ preventScroll: true });
+    this.view.back();
     this.graph.take(at);
     this.tell(this.graph.edges[at]?.edge.tensor ?? -1);
-    this.acts.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
+    this.view.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
   }
 
   /** The next edge at the selected node, or of the node that the selected edge comes from. */
   takeNext() {
     const { taken, view } = this.graph;
     if (!view) return;
-    if (taken < 0) this.edgeHome = this.acts.focus();
+    if (taken < 0) this.edgeHome = this.view.focus();
     const edges = edgesAt(view, this.edgeHome);
     if (edges.length) this.take(edges[(edges.indexOf(taken) + 1) % edges.length]);
     else this.note("No edge meets this node.");
@@ -81,7 +63,7 @@ export class Tracer {
 
   /** Show what a node depends on or what depends on it, or everything again. @param {1 | -1} way */
   way(way) {
-    const from = this.acts.focus();
+    const from = this.view.focus();
     const box = this.graph.view?.boxes[from];
     if (!this.graph.view || !box) return this.note("Select a node first.");
     if (this.traced === `${way} ${from}`) return this.untrace();
@@ -102,7 +84,7 @@ export class Tracer {
 
   /** The first press marks where a path begins, the second one shows it. */
   markPath() {
-    const at = this.acts.focus();
+    const at = this.view.focus();
     const box = this.graph.view?.boxes[at];
     if (!box) return this.note("Select a node first.");
     if (this.anchor >= 0 && this.anchor !== at) return this.path(this.anchor, at);
@@ -125,22 +107,22 @@ export class Tracer {
 
   /** To the next step that touches the selected node, or to the one before; round at the end. @param {1 | -1} by */
   touch(by) {
-    const at = this.acts.focus();
+    const at = this.view.focus();
     const box = this.graph.view?.boxes[at];
     const steps = box ? touches(this.scene, box) : [];
     if (!steps.length) return this.note("No step touches this node.");
-    const here = this.acts.step();
+    const here = this.view.step();
     const next = by > 0 ? steps.find((step) => step > here) ?? steps[0] : steps.filter((step) => step < here).pop() ?? steps[steps.length - 1];
     if (this.graph.selected < 0) this.graph.select(at);
-    return this.acts.go(next);
+    return this.view.go(next);
   }
 
   /** To the end of the pass that lost a gradient, with the place of the loss selected. @param {Cut} cut */
   showCut(cut) {
     const place = placeOfCut(this.scene, cut);
     if (!place) return;
-    this.acts.show(place.view);
-    this.acts.go(Math.max(this.scene.sweeps[cut.sweep]?.last ?? 0, this.acts.step()));
+    this.view.folds.reveal(place.view);
+    this.view.go(Math.max(this.scene.sweeps[cut.sweep]?.last ?? 0, this.view.step()));
     const { view } = this.graph;
     if (!view) return;
     const edge = view.edges.findIndex((one) => isCutAt(cut, view.boxes[one.target], one.tensor) && !view.boxes[one.target].members.length);

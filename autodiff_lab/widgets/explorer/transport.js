@@ -1,94 +1,82 @@
 // The bottom bar: first, previous, next, last, play, a slider over all steps, and what the nodes show.
 
-import { element, icon, iconButton, setAttribute, setText } from "./dom.js";
-import { bytesText, heldBytes, isTime } from "./measures.js";
+import { element, setAttribute, setText } from "../dom.js";
+import { icon, iconButton } from "./dom.js";
+import { bytesText, isTime } from "./measures.js";
 
-/** @import { Scene } from "./scene.js" */
+/** @import { ExplorerView } from "./widget.js" */
 /** @import { State } from "./fold.js" */
 
 const BEAT = 900;
 const STANDARD = ["value norm", "gradient norm", "bytes"];
-export const SWITCHES = ["values", "gradients", "shapes", "names"];
+const SWITCHES = ["values", "gradients", "shapes", "names"];
 
-/**
- * @param {Scene} scene
- * @param {{ step: () => number, go: (step: number) => void, show: (what: string, on: boolean) => void, color: (what: string) => void, signal: AbortSignal }} acts
- */
-export function makeTransport(scene, acts) {
-  const { signal } = acts;
-  const by = (/** @type {number} */ count) => () => acts.go(acts.step() + count);
+/** @param {ExplorerView} view */
+export function makeTransport(view) {
+  const { scene } = view;
+  const by = (/** @type {number} */ count) => () => view.go(view.step() + count);
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let clock;
-  const play = iconButton("play", "Play", "Space", () => toggle(), signal);
-  const slider = element("input", { type: "range", min: 0, max: scene.last, step: 1, "aria-label": "Step" });
-  slider.addEventListener("input", () => acts.go(Number(slider.value)), { signal });
+  const play = iconButton("play", "Play", "Space", () => toggle());
+  const slider = element("input", { type: "range", min: 0, max: scene.last, step: 1, "aria-label": "Step", oninput: () => { view.go(Number(slider.value)); } });
 
+  const show = (/** @type {"play" | "pause"} */ name, /** @type {string} */ label) => {
+    play.replaceChildren(icon(name));
+    play.setAttribute("aria-label", label);
+  };
   const stop = () => {
     clearInterval(clock);
     clock = undefined;
-    play.replaceChildren(icon("play"));
-    play.setAttribute("aria-label", "Play");
-  };
-  const beat = () => {
-    if (acts.step() >= scene.last) stop();
-    else acts.go(acts.step() + 1, );
+    show("play", "Play");
   };
   const toggle = () => {
     if (clock !== undefined) return stop();
-    if (acts.step() >= scene.last) acts.go(0);
-    else acts.go(acts.step() + 1);
-    clock = setInterval(beat, BEAT);
-    play.replaceChildren(icon("pause"));
-    return play.setAttribute("aria-label", "Pause");
+    view.go(view.step() >= scene.last ? 0 : view.step() + 1);
+    clock = setInterval(() => (view.step() >= scene.last ? stop() : view.go(view.step() + 1)), BEAT);
+    return show("pause", "Pause");
   };
-  signal.addEventListener("abort", stop);
+  view.stop.signal.addEventListener("abort", stop);
 
   const buttons = element(
     "div", { class: "buttons", role: "group", "aria-label": "Steps" },
-    iconButton("first", "First step", "Home", () => acts.go(0), signal),
-    iconButton("previous", "Previous step", "←", by(-1), signal),
-    iconButton("next", "Next step", "→", by(1), signal),
-    iconButton("last", "Last step", "End", () => acts.go(scene.last), signal),
+    iconButton("first", "First step", "Home", () => view.go(0)),
+    iconButton("previous", "Previous step", "←", by(-1)),
+    iconButton("next", "Next step", "→", by(1)),
+    iconButton("last", "Last step", "End", () => view.go(scene.last)),
     play,
   );
-  const bytes = heldBytes(scene);
   const memory = element("span", { class: "detail", title: "Values and gradients that a later step can still read" });
-  const switches = makeSwitches(acts.show, signal);
-  switches.append(...makeColours(scene, acts));
+  const switches = makeSwitches((what, on) => view.root.classList.toggle(`without-${what}`, !on));
+  switches.append(...makeColours(view));
   const made = element("div", { class: "transport" }, buttons, slider, memory, switches);
   /** @param {State} state @param {string} spoken */
   const paint = (state, spoken) => {
     if (Number(slider.value) !== state.step) slider.value = String(state.step);
     setAttribute(slider, "aria-valuetext", spoken);
-    if (scene.measures.bytes) setText(memory, `${bytesText(bytes[state.step])} held`);
+    if (scene.held.length) setText(memory, `${bytesText(scene.held[state.step])} held`);
   };
   return { element: made, paint, toggle, stop, playing: () => clock !== undefined };
 }
 
-/** What the nodes are coloured by, and what the colour means. @param {Scene} scene @param {{ color: (what: string) => void, signal: AbortSignal }} acts */
-function makeColours(scene, acts) {
+/** What the nodes are coloured by, and what the colour means. @param {ExplorerView} view */
+function makeColours({ scene, graph }) {
   const names = Object.keys(scene.measures).filter((what) => Object.keys(scene.measures[what]).length);
   const list = element("select", { name: "color" }, ...["nothing", ...names].map((what) => element("option", {}, what)));
   const legend = element("span", { class: "detail" });
   const color = () => {
     const what = list.value === "nothing" ? "" : list.value;
     setText(legend, what ? `the stronger, the larger; ${isTime(what) ? "each op was run again alone, the shortest of 5 runs" : "as recorded"}` : "");
-    acts.color(what);
+    graph.colours.show({ measure: what });
   };
-  list.addEventListener("change", color, { signal: acts.signal });
+  list.addEventListener("change", color);
   const own = names.find((what) => !STANDARD.includes(what));
   if (own) list.value = own;
   if (own) color();
   return names.length ? [element("label", {}, "colour by ", list), legend] : [];
 }
 
-/** @param {(what: string, on: boolean) => void} show @param {AbortSignal} signal */
-function makeSwitches(show, signal) {
-  const made = element("div", { class: "switches", role: "group", "aria-label": "Shown on nodes" });
-  for (const what of SWITCHES) {
-    const box = element("input", { type: "checkbox", name: what, checked: what !== "shapes" });
-    box.addEventListener("change", () => show(what, box.checked), { signal });
-    made.append(element("label", {}, box, what));
-  }
-  return made;
+/** @param {(what: string, on: boolean) => void} show */
+function makeSwitches(show) {
+  return element("div", { class: "switches", role: "group", "aria-label": "Shown on nodes" }, ...SWITCHES.map((what) => (
+    element("label", {}, element("input", { type: "checkbox", name: what, checked: what !== "shapes", onchange: ({ target }) => show(what, target.checked) }), what))));
 }

@@ -25,11 +25,7 @@ export function fitted(picture, panel, most = LARGEST_AT_FIRST) {
   const across = (panel.width - 2 * MARGIN) / Math.max(picture.width, 1);
   const down = (panel.height - 2 * MARGIN) / Math.max(picture.height, 1);
   const scale = clamp(Math.min(across, down), LEAST_SCALE, most);
-  return {
-    x: (panel.width - picture.width * scale) / 2,
-    y: (panel.height - picture.height * scale) / 2,
-    scale,
-  };
+  return { x: (panel.width - picture.width * scale) / 2, y: (panel.height - picture.height * scale) / 2, scale };
 }
 
 /**

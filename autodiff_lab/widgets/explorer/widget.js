@@ -1,7 +1,8 @@
 // The explorer: puts the parts together for one view of the model.  The state is the integer `step` (and which scope is
-// open, `view`); everything shown follows from it by `fold`, and the kernel is never waited for.
+// open, `unfolded`); everything shown follows from it by `fold`, and the kernel is never waited for.
 
-import { attend, giveBack, stick } from "../host.js";
+import { element, setText } from "../dom.js";
+import { attend, giveBack, keep, listenToTraits, stick } from "../host.js";
 import { Changes } from "../running/changes.js";
 import {} from "../running/families.js";
 import { Program } from "../running/program.js";
@@ -10,26 +11,28 @@ import { Asker } from "./asking.js";
 import { Breakpoints } from "./breakpoints.js";
 import { paintCard, paintTensor } from "./card.js";
 import { keysOf } from "./commands.js";
-import { copyInFull, element, setText } from "./dom.js";
+import { copyInFull } from "./dom.js";
 import { fold, stepOf } from "./fold.js";
 import { Folds } from "./folds.js";
 import { GraphPanel } from "./graph.js";
-import { makeHeader, makePath, makeRemarks } from "./header.js";
+import { makeHeader, makeRemarks } from "./header.js";
 import { jump } from "./jump.js";
 import { listenToKeys, makeHelp } from "./keys.js";
 import { Passes } from "./passes.js";
-import { decode, isInside, stepsIn, turnOf, unpack } from "./scene.js";
+import { decode, stepsIn, turnOf, unpack } from "./scene.js";
 import { makeSlots } from "./slots.js";
+import { Sound } from "./sound.js";
 import { SourcePanel } from "./source.js";
 import { TraceTable } from "./table.js";
 import { beside } from "./trace.js";
+import { frameOf } from "./unfold.js";
 import { Tracer } from "./tracer.js";
 import { makeTransport } from "./transport.js";
 import { clamp } from "./viewport.js";
 import { liveLine } from "./words.js";
 
 /** @import { State } from "./fold.js" */
-/** @typedef {{ scene: any, size: string, step: number, view: string, unfolded: string[], ask: boolean, solved: number, passes: number[], wants_focus: boolean }} Traits */
+/** @typedef {{ scene: any, size: string, step: number, unfolded: string[], ask: boolean, solved: number, passes: number[], wants_focus: boolean }} Traits */
 /** @typedef {import("@anywidget/types").AnyModel<Traits>} Model */
 
 /** One view of the model on the page. */
@@ -40,56 +43,49 @@ export class ExplorerView {
     this.scene = decode(payload);
     this.stop = new AbortController();
     const { signal } = this.stop;
-    const go = (/** @type {number} */ step) => this.go(step);
     this.graph = new GraphPanel(this.scene, {
       select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)),
       take: (edge) => this.tracer.take(edge),
       enter: (at) => this.enter(at),
-      grown: (height) => this.grow(height),
+      grown: (height) => this.root.style.setProperty("--explorer-height", `${height}px`), // the card is as high as the graph
       pointed: (applications) => this.source?.point(applications),
       signal,
     });
-    this.source = new SourcePanel(this.scene, this.graph, { pick: (at) => this.pick(at), signal });
-    this.folds = new Folds(this.scene, model, this.graph, { focus: () => this.focus(), scope: () => this.scope(), open: (path) => this.open(path), say: (text) => this.say(text) });
-    this.tracer = new Tracer(this.scene, this.graph, {
-      focus: () => this.focus(), step: () => this.step(), go, show: (path) => this.reveal(path), say: (text) => this.say(text), card: () => this.state && this.paintCard(this.state),
-    });
+    this.source = new SourcePanel(this);
+    this.folds = new Folds(this);
+    this.tracer = new Tracer(this);
     this.card = element("section", { class: "card", tabindex: 0, "aria-label": "Step" });
-    this.asker = new Asker(this.scene, model, this.card, { stop: () => this.transport.stop(), back: () => this.graph.element.focus({ preventScroll: true }) });
-    this.slots = makeSlots(this.scene, go, signal);
-    this.passes = new Passes(this.scene, model, this.graph, { step: () => this.step(), go, say: (text) => this.say(text), focus: () => this.focus(), signal });
+    this.asker = new Asker(this);
+    this.slots = makeSlots(this.scene, (step) => this.go(step));
+    this.passes = new Passes(this);
     const { running } = payload;
     this.changes = new Changes(this.scene, running, running && !running.off ? new Program(running) : null);
-    this.tuner = new Tuner(this.changes, this.graph, {
-      paint: (quiet) => this.paint(quiet), select: (at) => this.choose(at), say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal,
-    });
-    this.breakpoints = new Breakpoints(this.scene, { step: () => this.step(), go, say: (text) => this.say(text), back: () => this.graph.element.focus({ preventScroll: true }), signal });
+    this.tuner = new Tuner(this, this.changes);
+    this.breakpoints = new Breakpoints(this);
     const size = element("p", { class: "size" }, model.get("size") ?? "");
     this.live = element("p", { class: "live", "aria-live": "polite" });
-    this.table = new TraceTable(this.scene, (application) => this.goTo(application), signal);
-    this.path = makePath(this.scene, (path) => this.open(path), (by) => this.turn(by), signal);
-    this.transport = makeTransport(this.scene, {
-      step: () => this.step(), go, signal, color: (what) => this.graph.colours.by(what), show: (what, on) => this.root.classList.toggle(`without-${what}`, !on),
-    });
+    this.table = new TraceTable(this);
+    this.sound = new Sound(this);
+    /** The inputs or consumers of a node among which the selected one was come to. @type {{ view: import("./scene.js").View | null, next: number[], what: string, name: string }} */
+    this.branch = { view: null, next: [], what: "", name: "" };
+    this.transport = makeTransport(this);
     this.keys = keysOf(this);
     this.help = makeHelp(this.keys);
-    this.header = makeHeader(this.scene, {
-      go, signal, open: (path) => this.open(path), source: () => this.source.toggle(this.root, this.state), full: () => this.fillScreen(),
-      show: (view, at) => this.find(view, at), mark: (found) => this.mark(found),
-    }, this.menu());
+    this.header = makeHeader(this);
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
-      this.header.element, this.slots.element, this.passes.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut), signal),
-      element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.path.element, this.graph.element), this.card),
+      this.header.element, this.slots.element, this.passes.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut)),
+      element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.graph.element), this.card),
       this.transport.element, this.breakpoints.element, this.tuner.element, this.help, size, this.table.element,
     );
     this.listen();
     place.append(this.root);
     attend(model, this.root, this.graph.element, signal);
     stick(this.live, this.root, signal);
-    this.shownView = "";
-    this.openView();
+    this.graph.open(this.folds.drawn());
+    if (this.scene.views.get("")?.why) this.table.toggle();
+    this.dress();
     this.paint();
   }
 
@@ -102,17 +98,12 @@ export class ExplorerView {
       if (event.target instanceof Element && event.target.closest("button.place")) setTimeout(() => this.jump()); // after the notebook took the click
       if (!link) return;
       this.goTo(Number(link.getAttribute("data-application")));
-      this.graph.element.focus({ preventScroll: true });
+      this.back();
     }, { signal });
-    this.root.addEventListener("closed", () => this.closeSearch(), { signal });
     this.root.addEventListener("copy", (event) => copyInFull(event, this.root), { signal });
     const paint = () => this.paint();
-    const acts = { step: paint, solved: paint, ask: paint, view: () => this.openView(), unfolded: () => this.refold(), passes: () => this.repaint() };
-    for (const [trait, act] of Object.entries(acts)) {
-      const event = /** @type {"change:step"} */ (`change:${trait}`);
-      model.on(event, act);
-      signal.addEventListener("abort", () => model.off(event, act));
-    }
+    const acts = { step: paint, solved: paint, ask: paint, unfolded: () => this.refold(), passes: () => this.repaint() };
+    for (const [trait, act] of Object.entries(acts)) listenToTraits(model, [trait], act, signal);
     signal.addEventListener("abort", () => this.root.remove());
   }
 
@@ -130,41 +121,15 @@ export class ExplorerView {
       if (this.asker.asks) this.paint();
       return;
     }
-    this.model.set("step", next);
-    this.model.save_changes();
-  }
-
-  /** @param {string} path */
-  open(path) {
-    if (!this.scene.views.has(path) || path === this.shownView) return;
-    this.model.set("view", path);
-    this.model.save_changes();
-  }
-
-  openView() {
-    const wanted = this.model.get("view");
-    const view = this.scene.views.get(wanted) ?? this.scene.views.get("");
-    if (!view) return;
-    const left = this.shownView;
-    this.shownView = view.path;
-    this.tracer.forget();
-    this.graph.open(this.folds.view(view.path));
-    this.dress();
-    this.path.open(view.path);
-    this.root.dataset.view = view.path;
-    if (view.why) this.showTable(true);
-    if (this.state) this.paintGraph(this.state);
-    const home = this.graph.view?.boxes.find((box) => box.key === `s${left}` || box.turns.some((turn) => isInside(left, turn)));
-    if (home && left.startsWith(view.path)) this.graph.select(home.at);
-    this.header.finder.repeat();
+    keep(this.model, { step: next });
   }
 
   /** Draw the picture again after folds were opened or closed in place. */
   refold() {
     this.tracer.forget();
-    this.graph.refold(this.folds.view(this.shownView));
+    this.graph.refold(this.folds.drawn());
     this.dress();
-    if (this.state) this.paintGraph(this.state);
+    if (this.state) this.graph.paint(this.passes.shown(this.state));
     this.header.finder.repeat();
   }
 
@@ -180,52 +145,37 @@ export class ExplorerView {
     this.paint(true);
   }
 
-  /** Let the inside of a scope be seen: in place where it lies in what is shown, else by itself. @param {string} path */
-  reveal(path) {
-    if (isInside(path, this.shownView)) this.folds.reveal(this.shownView, path);
-    else this.open(path);
-  }
-
   /** @param {boolean} [quiet] while a number is dragged nothing is announced */
   paint(quiet = false) {
     /** @type {State | undefined} */
     this.state = fold(this.scene, this.step());
     this.changes.prepare(this.state.now);
     const spoken = liveLine(this.scene, this.state);
-    this.goAlong(this.state);
-    this.paintGraph(this.state);
-    const asked = this.paintCard(this.state);
+    if (this.state.now) this.folds.follow(this.scope());
+    this.graph.paint(this.passes.shown(this.state));
+    const asked = this.paintCard();
     this.slots.paint(this.state);
-    this.table.paint(this.passes.shown(this.state));
+    this.table.paint(this.state);
     this.header.paint(this.state);
     this.transport.paint(this.state, spoken);
     this.tuner.paint();
     this.source.paint(this.state);
     if (!quiet) setText(this.live, asked || spoken);
+    if (!quiet) this.sound.play(this.state);
     this.root.dataset.step = String(this.state.step);
     this.root.dataset.application = String(this.state.now?.application ?? -1);
   }
 
-  /** The card of a tensor that was asked for, of the step, or the question of the next one, whose words are returned. @param {State} state */
-  paintCard(state) {
+  /** The card of a tensor that was asked for, of the step, or the question of the next one, whose words are returned. */
+  paintCard() {
+    const { state } = this;
+    if (!state) return "";
     const tensor = this.scene.tensors.get(this.tracer.told);
     if (tensor) paintTensor(this.card, this.scene, this.passes.shown(state), tensor, (number) => this.changes.current(number) ?? this.changes.program?.baseline().values[number]);
     else paintCard(this.card, this.scene, state);
     const asked = tensor ? "" : this.asker.paint(state);
     if (!asked) this.card.append(...this.passes.card(state));
     return asked;
-  }
-
-  /** In a loop one turn is open, and the picture goes along to the turn of the current step. @param {State} state */
-  goAlong(state) {
-    const turn = turnOf(this.scene, this.shownView);
-    const scope = this.scope();
-    if (state.now) this.folds.follow(scope);
-    if (!turn || !state.now || isInside(scope, turn.path)) return;
-    const other = turn.turns.find((path) => isInside(scope, path));
-    if (other === undefined) return;
-    const same = other + this.shownView.slice(turn.path.length);
-    this.open(this.scene.views.has(same) && isInside(scope, same) ? same : other);
   }
 
   /** In which the current step ran. */
@@ -236,18 +186,12 @@ export class ExplorerView {
   /** To the same step of the next turn of the loop, or of the one before. @param {1 | -1} by */
   turn(by) {
     if (!this.state) return;
-    const turn = turnOf(this.scene, this.shownView) ?? turnOf(this.scene, this.scope()) ?? this.folds.turn();
+    const turn = turnOf(this.scene, this.scope()) ?? this.folds.turn();
     const next = turn?.turns[turn.at + by];
     if (!turn || next === undefined) return;
     const here = stepsIn(this.scene, turn.path).indexOf(this.state.step);
     const there = stepsIn(this.scene, next);
     this.go(there[Math.min(Math.max(here, 0), there.length - 1)]);
-  }
-
-  /** @param {State} state */
-  paintGraph(state) {
-    this.graph.paint(this.passes.shown(state));
-    this.path.paint(state, this.graph.currentBox(state) !== null);
   }
 
   /** @param {number} application */
@@ -257,7 +201,7 @@ export class ExplorerView {
 
   /** A click on a box: select it and go to its step; on empty ground: select nothing. @param {number} at */
   choose(at) {
-    this.graph.element.focus({ preventScroll: true });
+    this.back();
     this.graph.select(at, true);
     this.show(at);
     const box = this.graph.view?.boxes[at];
@@ -271,15 +215,10 @@ export class ExplorerView {
     const box = this.graph.view?.boxes[at];
     if (!box) return undefined;
     if (box.members.length && !box.outside) this.folds.fold(at);
-    else if (box.members.length) this.reveal(this.folds.inside(box));
+    else if (box.members.length) this.folds.reveal(this.folds.inside(box));
     else if (box.application >= 0) this.goTo(box.application);
     else this.tuner.edit();
     return undefined;
-  }
-
-  /** The card is as high as the graph. @param {number} height */
-  grow(height) {
-    this.root.style.setProperty("--explorer-height", `${height}px`);
   }
 
   /** To full screen and back; where the host forbids it, say so. */
@@ -290,7 +229,7 @@ export class ExplorerView {
     else this.say("This browser has no full screen.");
   }
 
-  /** Escape: close what is open, else select nothing, else go one scope out, else give the focus back. */
+  /** Escape: close what is open, else select nothing, else give the focus back. */
   leave() {
     if (!this.help.hidden) this.help.hidden = true;
     else if (!this.header.finder.element.hidden) this.closeSearch();
@@ -299,12 +238,16 @@ export class ExplorerView {
       this.graph.select(-1);
       this.tracer.tell(-1);
     }
-    else if (this.shownView) this.open(this.shownView.split("/").slice(0, -1).join("/"));
     else giveBack(this.root);
   }
 
   closeSearch() {
     this.header.finder.close();
+    this.back();
+  }
+
+  /** The keys go to the graph. */
+  back() {
     this.graph.element.focus({ preventScroll: true });
   }
 
@@ -325,27 +268,41 @@ export class ExplorerView {
     if (count) this.pick((this.focus() + by + count) % count);
   }
 
-  /** To an input or a consumer; pressing again goes round all of them. @param {1 | -1} way */
+  /** To an input or a consumer, or from a frame to what is in it. @param {1 | -1} way */
   follow(way) {
     const { view, edges, taken } = this.graph;
     const edge = edges[taken]?.edge;
-    const next = edge ? [way > 0 ? edge.target : edge.source] : view ? beside(view, this.focus(), way) : [];
-    if (next.length) this.pick(next[0]);
+    const from = view?.boxes[this.focus()];
+    const inside = view && from?.kind === "frame" ? view.boxes.flatMap((one) => (one !== from && frameOf(view, one.at) === from ? [one.at] : [])) : null;
+    const next = edge ? [way > 0 ? edge.target : edge.source] : inside ?? (view && from ? beside(view, from.at, way) : []);
+    const what = inside ? "node" : way > 0 ? "consumer" : "input";
+    this.branch = { view, next, what: edge ? "end" : what, name: from ? from.name || (this.scene.applications.get(from.application)?.op.name ?? from.label) : "this edge" };
+    if (next.length) this.pick(next[inside && way < 0 ? next.length - 1 : 0], true);
     else this.say(way > 0 ? "Nothing uses this value in this view." : "This node has no inputs.");
   }
 
-  /** @param {number} at */
-  pick(at) {
+  /** To the node beside the selected one, among the inputs or consumers to which it belongs. @param {1 | -1} by */
+  along(by) {
+    const { view, next } = this.branch;
+    const at = view === this.graph.view ? next.indexOf(this.graph.selected) : -1;
+    if (at >= 0) this.pick(next[(at + by + next.length) % next.length], true);
+    else this.say("Go to an input (i) or to a consumer (c) first.");
+  }
+
+  /** @param {number} at @param {boolean} [branched] whether it was come to along a branch, which is said first */
+  pick(at, branched = false) {
     this.graph.select(at);
     this.show(at);
-    this.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
+    const { next, what, name } = this.branch;
+    const first = branched ? `${what} ${next.indexOf(at) + 1} of ${next.length} of ${name}: ` : "";
+    this.say(first + (this.graph.inspector.textContent ?? "").split("\n").join("; "));
   }
 
   /** A node was selected: the card and the fields follow. @param {number} at */
   show(at) {
     this.tracer.tell(-1);
     this.tuner.show(at);
-    if (this.state && this.passes.pair().length > 1) this.paintCard(this.state);
+    if (this.passes.pair().length > 1) this.paintCard();
   }
 
   /** @param {string} text */
@@ -353,9 +310,9 @@ export class ExplorerView {
     setText(this.live, text);
   }
 
-  /** @param {string} view @param {number} at */
-  find(view, at) {
-    this.reveal(view);
+  /** @param {{ view: string, at: number }} found */
+  find({ view, at }) {
+    this.folds.reveal(view);
     const key = this.scene.views.get(view)?.boxes[at].key;
     const box = this.graph.view?.boxes.find((one) => one.key === key && !one.outside);
     this.graph.select(box?.at ?? -1);
@@ -368,26 +325,6 @@ export class ExplorerView {
   mark(found) {
     const keys = new Set(found.map(({ view, at }) => this.scene.views.get(view)?.boxes[at].key));
     this.graph.mark(new Set(this.graph.view?.boxes.flatMap((box) => (keys.has(box.key) && !box.outside ? [box.at] : []))));
-  }
-
-  showTable(on = this.table.element.hidden) {
-    this.table.element.hidden = !on;
-    if (on && this.state) this.table.paint(this.state);
-  }
-
-  menu() {
-    const zoom = (/** @type {1 | -1} */ way) => () => this.graph.zoomByKey(way);
-    return [
-      { label: "Trace table", key: "t", act: () => this.showTable() },
-      { label: "Fit to the panel", key: "f", act: () => this.graph.fit() },
-      { label: "Zoom in", key: "+", act: zoom(1) },
-      { label: "Zoom out", key: "−", act: zoom(-1) },
-      { label: "Keys", key: "?", act: () => this.showHelp() },
-    ];
-  }
-
-  showHelp() {
-    this.help.hidden = !this.help.hidden;
   }
 }
 

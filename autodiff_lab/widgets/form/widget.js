@@ -1,7 +1,7 @@
 // A form: text, fields and a button, and widgets below them.  Text is set as text; only `markup` is parsed, and that
 // is written by the package.
 
-import { giveBack, keepKeys } from "../host.js";
+import { giveBack, keepKeys, listenTo } from "../host.js";
 import { make } from "../plotting/elements.js";
 import { embed } from "./children.js";
 
@@ -45,10 +45,7 @@ class FormView {
     });
     const events = { "change:parts": () => this.draw(), "change:values": () => this.write(), "change:note": () => this.say(model.get("note")),
                      "change:disabled": () => this.close(), "change:button": () => this.close() };
-    for (const [event, act] of Object.entries(events)) {
-      model.on(/** @type {any} */ (event), act);
-      stop.addEventListener("abort", () => model.off(/** @type {any} */ (event), act));
-    }
+    listenTo(model, events, stop);
     this.draw();
     this.say(model.get("note"));
   }

@@ -13,17 +13,15 @@ import numpy as np
 import traitlets
 
 from autodiff_lab.draw.golf import HOLE, MOST, Green, plot, scorecard
-from autodiff_lab.draw.page import document
 from autodiff_lab.draw.plots import svg
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 PAR = 3
 
 
-class Golf(LabWidget):
+class Golf(PageWidget):
     """A game of golf.  Usually made by ``lessons.golf`` or ``lessons.deal_valley``.
 
     Parameters
@@ -56,6 +54,8 @@ class Golf(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "golf"
+    kept = ("facts", "tee", "strokes", "h", "rival", "best", "par")
 
     facts = traitlets.Dict().tag(sync=True)
     tee = traitlets.List(traitlets.Float()).tag(sync=True)
@@ -117,21 +117,6 @@ class Golf(LabWidget):
         """Return the valley and the path of the ball as a static SVG."""
         return svg(plot(self.green, self.strokes, self.par))
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the game as one HTML file that needs no network and no kernel.
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        names = ("facts", "tee", "strokes", "h", "rival", "best", "par")
-        state = {name: getattr(self, name) for name in names}
-        file = Path(path)
-        file.write_text(document("Hole in two", state, _HERE, self.picture()), encoding="utf-8")
-        return file
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Hole in two"

@@ -1,8 +1,9 @@
 // Golf on a valley: choose the length of a stroke, see the next three before they are played, and hole in few strokes.
 
+import { drawing } from "../dom.js";
 import { short } from "../numbers.js";
 import { valueAt } from "../plotting/axes.js";
-import { add, addButton, addCheckbox, detached, make } from "../plotting/elements.js";
+import { add, addButton, addCheckbox, make } from "../plotting/elements.js";
 import { listenToPointer } from "../plotting/gestures.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
 import { Stage, staged } from "../plotting/stage.js";
@@ -153,7 +154,7 @@ class GolfView extends Stage {
     this.area = area;
     svg.setAttribute("viewBox", `0 0 ${area.width + MARGIN.left + MARGIN.right} ${HEIGHT}`);
     svg.setAttribute("height", String(HEIGHT));
-    const still = detached("g");
+    const still = drawing("g");
     const { inside } = drawArea(still, area);
     this.drawGround(inside, area);
     const ball = places[places.length - 1];
@@ -187,7 +188,7 @@ class GolfView extends Stage {
     const height = BAR.height * factors.length + 20;
     this.bars.setAttribute("viewBox", `0 0 560 ${height}`);
     this.bars.setAttribute("width", "560");
-    const still = detached("g");
+    const still = drawing("g");
     const [left, half] = [90, BAR.width / 2];
     const at = (/** @type {number} */ value) => left + half + (Math.min(Math.max(value, -BAR.most), BAR.most) / BAR.most) * half;
     for (const value of [-1, 0, 1]) {

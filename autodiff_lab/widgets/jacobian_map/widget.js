@@ -1,6 +1,6 @@
 // The Jacobian map: the drawing comes from Python, this moves its frames and says what the marked number means.
 
-import { attend, giveBack, keepKeys, makeHint } from "../host.js";
+import { attend, giveBack, keep, keepKeys, listenToTraits, makeHint } from "../host.js";
 import { drawnFrom, make } from "../plotting/elements.js";
 import { inside, moved, partner, pressed } from "./places.js";
 
@@ -31,18 +31,14 @@ function render({ model, el }) {
   };
   /** @param {Entry} entry */
   const go = entry => {
-    model.set("row", entry.row);
-    model.set("column", entry.column);
-    model.save_changes();
+    keep(model, { row: entry.row, column: entry.column });
     show();
   };
   const options = { signal: stop.signal };
   keepKeys(root, stop.signal, event => {
     if (event.key === "Escape") giveBack(root);
     const entry = moved(now(), event.key, facts.size);
-    if (!entry) return;
-    event.preventDefault();
-    go(entry);
+    return entry && (() => go(entry));
   });
   attend(model, root, board, stop.signal);
   board.addEventListener("click", event => {
@@ -51,14 +47,9 @@ function render({ model, el }) {
     const { role = "", row, column } = cell.dataset;
     go(inside(pressed(facts, now(), role, Number(row), Number(column)), facts.size));
   }, options);
-  model.on("change:row", show);
-  model.on("change:column", show);
+  listenToTraits(model, ["row", "column"], show, stop.signal);
   show();
-  return () => {
-    stop.abort();
-    model.off("change:row", show);
-    model.off("change:column", show);
-  };
+  return () => stop.abort();
 }
 
 /**

@@ -1,6 +1,6 @@
 // Making elements of a plot and of what stands around it.  Text is set as text and never parsed.
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
+import { drawing, element, pictureFrom } from "../dom.js";
 
 /**
  * @template {keyof HTMLElementTagNameMap} Name
@@ -11,11 +11,9 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
  * @returns {HTMLElementTagNameMap[Name]}
  */
 export function make(parent, name, className = "", text = "") {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  parent.append(element);
-  return element;
+  const made = element(name, { class: className || undefined }, text);
+  parent.append(made);
+  return made;
 }
 
 /**
@@ -26,22 +24,9 @@ export function make(parent, name, className = "", text = "") {
  * @returns {SVGElement}
  */
 export function add(parent, name, attributes = {}, text = "") {
-  const element = detached(name, attributes);
-  if (text) element.textContent = text;
-  parent.append(element);
-  return element;
-}
-
-/**
- * An SVG element that is not in the page yet.
- * @param {string} name
- * @param {Record<string, string | number>} [attributes]
- * @returns {SVGElement}
- */
-export function detached(name, attributes = {}) {
-  const element = /** @type {SVGElement} */ (document.createElementNS(NAMESPACE, name));
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
+  const made = drawing(/** @type {keyof SVGElementTagNameMap} */ (name), attributes, text);
+  parent.append(made);
+  return made;
 }
 
 /**
@@ -52,11 +37,16 @@ export function detached(name, attributes = {}) {
  * @param {number} width
  */
 export function drawnFrom(markup, name, box, width) {
-  const parsed = new DOMParser().parseFromString(`<svg xmlns="${NAMESPACE}">${markup}</svg>`, "image/svg+xml").documentElement;
-  const svg = /** @type {SVGElement} */ (/** @type {unknown} */ (document.importNode(parsed, true)));
-  const attributes = { class: name, viewBox: box, width, "aria-hidden": "true" };
-  for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, String(value));
+  const svg = pictureFrom(`<svg xmlns="http://www.w3.org/2000/svg">${markup}</svg>`);
+  for (const [key, value] of Object.entries({ class: name, viewBox: box, width })) svg.setAttribute(key, String(value));
   return svg;
+}
+
+/** A sentence that is read aloud when it changes. @param {Element} parent @param {"p" | "span"} [name] */
+export function addLive(parent, name = "p") {
+  const made = make(parent, name, "sentence");
+  made.setAttribute("aria-live", "polite");
+  return made;
 }
 
 /**
@@ -67,11 +57,9 @@ export function drawnFrom(markup, name, box, width) {
  * @param {AbortSignal} signal
  */
 export function addButton(parent, text, label, act, signal) {
-  const made = make(parent, "button", "", text);
-  made.type = "button";
-  made.title = label;
-  made.setAttribute("aria-label", label);
+  const made = element("button", { type: "button", title: label, "aria-label": label }, text);
   made.addEventListener("click", act, { signal });
+  parent.append(made);
   return made;
 }
 

@@ -1,6 +1,6 @@
 // What a pointer, a wheel and keys do in a plot: drag a handle, move the paper, zoom.  Every plot takes them from here.
 
-import { giveBack, keepKeys } from "../host.js";
+import { followPointer, giveBack, keepKeys } from "../host.js";
 
 /**
  * What a press starts: it follows the pointer, in pixels of the picture, until it is released.
@@ -47,12 +47,7 @@ export function listenToPointer(svg, { take, zoom, pan }, stop) {
     if (!follow) return;
     event.preventDefault();
     svg.setPointerCapture(event.pointerId);
-    const drag = new AbortController();
-    const options = { signal: AbortSignal.any([drag.signal, stop]) };
-    svg.addEventListener("pointermove", moved => follow(...pointerAt(svg, moved)), options);
-    for (const end of /** @type {const} */ (["pointerup", "pointercancel"])) {
-      svg.addEventListener(end, () => drag.abort(), options);
-    }
+    followPointer(svg, stop, moved => follow(...pointerAt(svg, moved)));
     if (follow !== paper) follow(startX, startY);
   }, { signal: stop });
   if (!zoom) return;
@@ -73,9 +68,6 @@ export function listenToPointer(svg, { take, zoom, pan }, stop) {
 export function listenToPlotKeys(root, action, signal) {
   keepKeys(root, signal, event => {
     if (event.key === "Escape") giveBack(root);
-    const act = action(event);
-    if (!act) return;
-    event.preventDefault();
-    act();
+    return action(event);
   });
 }

@@ -21,22 +21,26 @@ export const downOf = (area, value) => bounded((1 - share(area.y, value)) * area
 /** @param {number} pixel */
 const bounded = pixel => Math.min(Math.max(pixel, -BEYOND), BEYOND);
 
-/** The group of a plot, its axes drawn; what is put into `inside` is cut off at its edges. @param {Element} parent @param {Area} area */
-export function drawArea(parent, area) {
+/**
+ * The group of a plot, its axes drawn; what is put into `inside` is cut off at its edges.
+ * @param {Element} parent @param {Area} area
+ * @param {{ across?: number, up?: number, below?: boolean }} [how] pixels between ticks, and whether the x axis is drawn below
+ */
+export function drawArea(parent, area, { across = 70, up = 34, below = true } = {}) {
   const { left, top, width, height } = area;
   const group = add(parent, "g", { class: "area", transform: `translate(${left} ${top})` });
-  for (const { value, text } of axisTicks(area.x, Math.max(3, width / 70))) {
+  for (const { value, text } of axisTicks(area.x, Math.max(3, width / across))) {
     const x = acrossOf(area, value);
     add(group, "line", { class: "grid", x1: x, x2: x, y1: 0, y2: height });
-    add(group, "text", { class: "tick across", x, y: height + 18 }, text);
+    if (below) add(group, "text", { class: "tick across", x, y: height + 18 }, text);
   }
-  for (const { value, text } of axisTicks(area.y, Math.max(3, height / 34))) {
+  for (const { value, text } of axisTicks(area.y, Math.max(3, height / up))) {
     const y = downOf(area, value);
-    add(group, "line", { class: "grid", x1: 0, x2: width, y1: y, y2: y });
+    add(group, "line", { class: value ? "grid" : "grid zero", x1: 0, x2: width, y1: y, y2: y });
     add(group, "text", { class: "tick up", x: -8, y: y + 4 }, text);
   }
-  add(group, "path", { class: "axis", d: `M0,0V${height}H${width}` });
-  add(group, "text", { class: "axis-name across", x: width / 2, y: height + 38 }, area.x.name ?? "");
+  add(group, "path", { class: "axis", d: `M0,0V${height}${below ? `H${width}` : ""}` });
+  if (below) add(group, "text", { class: "axis-name across", x: width / 2, y: height + 38 }, area.x.name ?? "");
   add(group, "text", { class: "axis-name", x: -left + 4, y: -8 }, area.y.name ?? "");
   const inside = add(group, "svg", { width, height, overflow: "hidden" });
   return { group, inside };

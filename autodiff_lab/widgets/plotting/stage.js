@@ -1,7 +1,7 @@
 // What the plots of lessons share: they are drawn again when a trait or the width changes, have keys, and take the focus.
 
-import { attend, makeHint } from "../host.js";
-import { make } from "./elements.js";
+import { attend, keep, listenToTraits, makeHint, watchSize } from "../host.js";
+import { addLive, make } from "./elements.js";
 import { listenToPlotKeys } from "./gestures.js";
 
 /** @template {object} T @typedef {import("@anywidget/types").AnyModel<T>} Model */
@@ -23,23 +23,15 @@ export class Stage {
     const { root, stop } = this;
     const model = /** @type {Model<any>} */ (this.model);
     listenToPlotKeys(root, event => this.action(event), stop);
-    const changed = () => this.changed();
-    for (const name of traits) model.on(`change:${name}`, changed);
-    const watcher = new ResizeObserver(() => this.draw());
-    watcher.observe(root);
-    stop.addEventListener("abort", () => {
-      watcher.disconnect();
-      for (const name of traits) model.off(`change:${name}`, changed);
-    });
+    listenToTraits(model, traits, () => this.changed(), stop);
+    watchSize(root, () => this.draw(), stop);
     if (focus) attend(model, root, focus, stop);
     this.changed();
   }
 
   /** A line that is read aloud when it changes. */
   addSentence() {
-    const made = make(this.root, "p", "sentence");
-    made.setAttribute("aria-live", "polite");
-    return made;
+    return addLive(this.root);
   }
 
   /** What keys do, and when they work. @param {string} words @param {string} first */
@@ -49,9 +41,7 @@ export class Stage {
 
   /** @param {string} name @param {unknown} value */
   set(name, value) {
-    const model = /** @type {Model<any>} */ (this.model);
-    model.set(name, value);
-    model.save_changes();
+    keep(this.model, { [name]: value });
     this.draw();
   }
 

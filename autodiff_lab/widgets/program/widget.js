@@ -1,8 +1,8 @@
 // The program explorer: graph, program and source of a compiled function.  The state is the integer `at`; everything
 // that is marked follows from it.  A pointer over a line or a node marks it lightly, and moves nothing.
 
-import { attend, giveBack, makeHint } from "../host.js";
-import { element, setText } from "../explorer/dom.js";
+import { element, pictureFrom, setText } from "../dom.js";
+import { attend, bringIntoView, giveBack, keep, listenToTraits, makeHint } from "../host.js";
 import { listenToKeys, makeHelp } from "../explorer/keys.js";
 import { NOTHING, followed, itemsOf, loopOf, markOf, nextLoop, walked } from "./links.js";
 
@@ -11,7 +11,6 @@ import { NOTHING, followed, itemsOf, loopOf, markOf, nextLoop, walked } from "./
 /** @typedef {{ facts: ProgramFacts, at: number, wants_focus: boolean }} Traits */
 /** @typedef {{ row: HTMLElement, items: number[] }} Line */
 
-const SVG_TYPE = "image/svg+xml";
 const ZOOM_STEP = 1.25;
 /** Kept free around what is marked, in pixels. */
 const ROOM = 48;
@@ -35,21 +34,26 @@ class ProgramPanels {
     this.more = element("span", {});
     this.live = element("p", { class: "said", "aria-live": "polite" }, this.said, this.more);
     this.stage = element("div", { class: "stage", tabindex: 0, role: "group", "aria-label": "Graph of the program" });
-    this.drawing = this.drawn();
+    this.drawing = facts.drawing ? pictureFrom(facts.drawing) : null;
+    /** Pixels of the drawing, across and down. */
+    this.size = ["width", "height"].map((side) => Number(this.drawing?.getAttribute(side) ?? 1));
     const keys = this.keyTable();
     this.help = makeHelp(keys);
     this.root = element(
       "section",
-      { class: "autodiff-lab lab-program-view", "aria-label": `Compiled function ${facts.title}` },
+      {
+        class: "autodiff-lab lab-program-view", "aria-label": `Compiled function ${facts.title}`, onpointerleave: () => this.mark([], "near"),
+        onpointerover: (/** @type {Event} */ event) => this.mark(this.under(event.target), "near"),
+        onclick: (/** @type {Event} */ event) => this.press(this.under(event.target)),
+      },
       element("header", {}, element("h2", { title: facts.title }, facts.title), element("p", { class: "summary" }, facts.summary), facts.program.length ? makeHint("↓") : ""),
     );
     if (facts.why) this.root.append(reasonsOf(facts));
     if (facts.program.length) this.addPanels();
     el.append(this.root);
     listenToKeys(this.root, keys, this.stop.signal);
-    this.listen();
     if (facts.program.length) attend(model, this.root, this.stage, this.stop.signal);
-    model.on("change:at", this.show);
+    listenToTraits(model, ["at"], () => this.show(), this.stop.signal);
     this.show();
     requestAnimationFrame(() => this.zoom(0));
   }
@@ -65,15 +69,6 @@ class ProgramPanels {
     this.root.append(hint, this.help);
   }
 
-  /** The drawing, escaped by Python; the sentences say what it shows. */
-  drawn() {
-    if (!this.facts.drawing) return null;
-    const parsed = new DOMParser().parseFromString(this.facts.drawing, SVG_TYPE).documentElement;
-    const made = /** @type {SVGElement} */ (/** @type {unknown} */ (document.importNode(parsed, true)));
-    made.setAttribute("aria-hidden", "true");
-    return made;
-  }
-
   /** @param {string} title @param {RowFacts[]} rows @param {0 | 1} which */
   makeText(title, rows, which) {
     const list = element("div", { class: "rows", tabindex: 0, role: "listbox", "aria-label": title });
@@ -84,6 +79,7 @@ class ProgramPanels {
       const row = element("div", { class: `row ${own || (items.length ? "" : part && !heading ? "plain" : "")}`, role: "option", "aria-selected": "false", id: `${this.name}-${which}-${number}` });
       if (heading) row.classList.add("heading");
       row.append(...worded(text));
+      if (!text.trim()) row.setAttribute("aria-label", "empty line");
       const loop = which === 0 && items.length === 1 && own ? loopOf(this.facts, items[0]) : -1;
       if (loop >= 0) row.append(element("span", { class: "chip" }, this.facts.loops[loop][0]));
       if (items.length) row.dataset.row = String(number);
@@ -95,12 +91,11 @@ class ProgramPanels {
 
   /** @param {number} at */
   go(at) {
-    this.model.set("at", at);
-    this.model.save_changes();
+    keep(this.model, { at });
     this.show();
   }
 
-  show = () => {
+  show() {
     const { facts } = this;
     if (!facts.program.length) return;
     const at = this.model.get("at");
@@ -116,7 +111,7 @@ class ProgramPanels {
       for (const { row } of lines) row.setAttribute("aria-selected", String(row.classList.contains("now")));
     }
     this.reveal();
-  };
+  }
 
   /** Mark items in all views. @param {number[]} items @param {"now" | "near"} how */
   mark(items, how) {
@@ -129,16 +124,15 @@ class ProgramPanels {
         row.classList.toggle(`${how}-around`, on && whole);
       }
     }
-    for (const node of this.drawing?.querySelectorAll(".lab-node") ?? []) {
-      node.classList.toggle(how, wanted.has(Number(node.getAttribute("data-at"))));
-    }
-    for (const edge of this.drawing?.querySelectorAll(".lab-flow") ?? []) {
-      const touches = wanted.has(Number(edge.getAttribute("data-source"))) || wanted.has(Number(edge.getAttribute("data-target")));
-      edge.classList.toggle(how, touches);
-    }
-    for (const part of this.drawing?.querySelectorAll("[data-loop]") ?? []) {
-      const members = this.facts.loops[Number(part.getAttribute("data-loop"))][1];
-      part.classList.toggle(how, members.some((item) => wanted.has(item)));
+    const members = (/** @type {Element} */ part) => this.facts.loops[Number(part.getAttribute("data-loop"))][1];
+    /** @type {[string, (part: Element) => number[]][]} */
+    const parts = [
+      [".lab-node", (node) => [Number(node.getAttribute("data-at"))]],
+      [".lab-flow", (edge) => ["data-source", "data-target"].map((end) => Number(edge.getAttribute(end)))],
+      ["[data-loop]", members],
+    ];
+    for (const [wanting, of] of parts) {
+      for (const part of this.drawing?.querySelectorAll(wanting) ?? []) part.classList.toggle(how, of(part).some((item) => wanted.has(item)));
     }
   }
 
@@ -147,10 +141,7 @@ class ProgramPanels {
     for (const lines of this.texts) {
       const first = lines.find(({ row }) => row.classList.contains("now")) ?? lines.find(({ row }) => row.classList.contains("now-around"));
       const list = first?.row.parentElement;
-      if (!first || !list) continue;
-      const [top, bottom] = [first.row.offsetTop - 24, first.row.offsetTop + 44 - list.clientHeight];
-      if (list.scrollTop > top) list.scrollTop = top;
-      else if (list.scrollTop < bottom) list.scrollTop = bottom;
+      if (first && list) bringIntoView(list, first.row, 24, 24);
     }
     const nodes = [...this.drawing?.querySelectorAll(".lab-node.now") ?? []].map((node) => node.getBoundingClientRect());
     if (!nodes.length) return;
@@ -176,22 +167,15 @@ class ProgramPanels {
     return row instanceof HTMLElement ? lines[Number(row.dataset.row)].items : [];
   }
 
-  listen() {
-    const options = { signal: this.stop.signal };
-    this.root.addEventListener("click", (event) => {
-      const items = this.under(event.target);
-      if (items.length) this.go(markOf(this.facts, items));
-    }, options);
-    this.root.addEventListener("pointerover", (event) => this.mark(this.under(event.target), "near"), options);
-    this.root.addEventListener("pointerleave", () => this.mark([], "near"), options);
+  /** @param {number[]} items */
+  press(items) {
+    if (items.length) this.go(markOf(this.facts, items));
   }
 
   /** @param {number} scale 0 to show as much of the width as can be read */
   zoom(scale) {
     if (!this.drawing) return;
-    const [width, height] = ["width", "height"].map((side) => Number(this.drawing?.getAttribute(`data-${side}`) ?? this.drawing?.getAttribute(side)));
-    this.drawing.setAttribute("data-width", String(width));
-    this.drawing.setAttribute("data-height", String(height));
+    const [width, height] = this.size;
     this.scale = Math.min(Math.max(scale || Math.max(SMALLEST, Math.min(1, (this.stage.clientWidth - 2) / width)), 0.1), 3);
     this.drawing.setAttribute("width", String(width * this.scale));
     this.drawing.setAttribute("height", String(height * this.scale));
@@ -200,8 +184,7 @@ class ProgramPanels {
 
   /** The whole width, however small; pressed again, full size. */
   fit() {
-    const width = Number(this.drawing?.getAttribute("data-width") ?? 1);
-    const whole = Math.min(1, (this.stage.clientWidth - 2) / width);
+    const whole = Math.min(1, (this.stage.clientWidth - 2) / this.size[0]);
     this.zoom(Math.abs(this.scale - whole) < 0.01 ? 1 : whole);
   }
 
@@ -255,10 +238,7 @@ function worded(text) {
 /** @type {import("@anywidget/types").Render<Traits>} */
 function render({ model, el }) {
   const panels = new ProgramPanels(model, el);
-  return () => {
-    panels.stop.abort();
-    model.off("change:at", panels.show);
-  };
+  return () => panels.stop.abort();
 }
 
 export default { render };

@@ -1,17 +1,14 @@
 // Arrays as the twins compute with them: every dtype in doubles, rounded to what the dtype can hold after each
 // operation, and strided views that say where the elements of a part, a transpose or a window lie.  Pure: no DOM.
 
+import { sizeOf } from "../basics.js";
+
 /** @typedef {{ dtype: string, shape: number[], data: Float64Array }} Arr */
 /** @typedef {{ dtype: string, shape: number[] }} Spec what a recording says of a result before it is computed */
 /** @typedef {{ shape: number[], strides: number[], offset: number }} View */
 
 /** Raised where the page cannot compute what Python did; the message says why. */
 export class NotHere extends Error {}
-
-/** @param {number[]} shape */
-export function sizeOf(shape) {
-  return shape.reduce((size, length) => size * length, 1);
-}
 
 /** @param {string} dtype */
 export function isFloat(dtype) {
@@ -37,8 +34,7 @@ export function roundingOf(dtype) {
   const low = unsigned ? 0 : -span / 2;
   return (ROUNDINGS[dtype] = (value) => {
     if (value >= low && value < low + span) return safe(Math.trunc(value));
-    if (!Number.isSafeInteger(value)) throw new NotHere("an integer above 2^53 is not computed in the page");
-    return value - span * Math.floor((value - low) / span);
+    return safe(value) - span * Math.floor((value - low) / span);
   });
 }
 
@@ -75,6 +71,13 @@ export function computed(spec, value) {
   return rounded(spec, numbers);
 }
 
+/** Values summed up at their places; a place of -1 is none. @param {ArrayLike<number>} values @param {ArrayLike<number>} places @param {Spec} out */
+export function addedUp(values, places, out) {
+  const whole = new Float64Array(sizeOf(out.shape));
+  for (let at = 0; at < places.length; at += 1) whole[places[at]] += values[at];
+  return rounded(out, whole);
+}
+
 /** The view of all elements. @param {number[]} shape @returns {View} */
 export function viewOf(shape) {
   const strides = new Array(shape.length);
@@ -94,13 +97,6 @@ export function ranged(view, axis, start, length, step = 1) {
     strides: view.strides.map((n, k) => (k === at ? n * step : n)),
     offset: view.offset + (length ? start * view.strides[at] : 0),
   };
-}
-
-/** Without an axis, at one index of it. @param {View} view @param {number} axis @param {number} index @returns {View} */
-export function dropped(view, axis, index) {
-  const at = axis < 0 ? axis + view.shape.length : axis;
-  const { shape, strides, offset } = ranged(view, at, index, 1);
-  return { shape: shape.filter((_, k) => k !== at), strides: strides.filter((_, k) => k !== at), offset };
 }
 
 /** @param {View} view @param {number[]} perm axes from either end @returns {View} */
@@ -142,11 +138,6 @@ export function positions({ shape, strides, offset }) {
     }
   }
   return made;
-}
-
-/** The elements of a view. @param {Arr} x @param {View} view */
-export function taken({ data }, view) {
-  return Float64Array.from(positions(view), (at) => data[at]);
 }
 
 /** @param {number[]} axes negative, as recordings have them @param {number} rank */
@@ -197,6 +188,11 @@ export function total(numbers) {
   let sum = 0;
   for (let at = 0; at < numbers.length; at += 1) sum += numbers[at];
   return sum;
+}
+
+/** @param {ArrayLike<number>} numbers */
+export function smallest(numbers) {
+  return -largest(Array.from(numbers, (value) => -value));
 }
 
 /** The largest element; nan if any is. @param {ArrayLike<number>} numbers */

@@ -133,10 +133,11 @@ function slotsOf(scene, payload) {
   const add = (/** @type {any} */ holder, /** @type {string | number} */ key, /** @type {number} */ place) => {
     if (holder[key] && place >= 0) slots.push({ holder, key, place, recorded: holder[key] });
   };
+  const all = (/** @type {any} */ holder, /** @type {number[]} */ places) => places.forEach((place, at) => add(holder, at, place));
   for (const tensor of scene.tensors.values()) add(tensor, "value", tensor.number);
   scene.steps.forEach((step, at) => {
     const [incoming = [], flows = []] = payload.steps[at];
-    incoming.forEach((/** @type {number} */ place, /** @type {number} */ k) => add(step.incoming, k, place));
+    all(step.incoming, incoming);
     flows.forEach((/** @type {[number, number]} */ [outgoing, total], /** @type {number} */ k) => {
       add(step.flows[k], "outgoing", outgoing);
       add(step.flows[k], "total", total);
@@ -144,8 +145,8 @@ function slotsOf(scene, payload) {
   });
   scene.sweeps.forEach((sweep, at) => {
     const [seeds, results] = payload.sweeps[at];
-    seeds.forEach((/** @type {number} */ place, /** @type {number} */ k) => add(sweep.seeds, k, place));
-    results.forEach((/** @type {number} */ place, /** @type {number} */ k) => add(sweep.results, k, place));
+    all(sweep.seeds, seeds);
+    all(sweep.results, results);
   });
   return slots;
 }

@@ -1,169 +1,95 @@
-// Twins of convolutions and pooling, channels last: windows are views, so that convolving is a product of matrices.
+// Twins of convolutions and pooling, channels last.  A convolution, its gradients and those of one channel at a time are the
+// same loop over the same three arrays; which of them is added to tells them apart.
 
-import { computed, lanes, positions, ranged, rounded, sizeOf, viewOf } from "./arrays.js";
-import { times, turned } from "./products.js";
+import { sizeOf } from "../basics.js";
+import { addedUp, computed, lanes, positions, ranged, rounded, total, viewOf } from "./arrays.js";
+import { contract } from "./products.js";
 import { twin } from "./twins.js";
 
-/** @import { Arr, View } from "./arrays.js" */
+/** @import { Arr, Spec, View } from "./arrays.js" */
 /** @typedef {{ strides: number[], padding: [number, number][], dilations?: number[], window?: number[], shape?: number[] }} How */
 
-/** The shape of x with its padding, and the view of x in it. @param {number[]} shape @param {How} how */
-function room(shape, { padding }) {
+/** An array with its padding, and where its own elements are in it. @param {Spec & { data?: Float64Array }} x zeros without data @param {How} how @param {number} [value] */
+function padded({ shape, data }, { padding }, value = 0) {
   const wide = shape.map((n, axis) => n + (padding[axis - 1]?.[0] ?? 0) + (padding[axis - 1]?.[1] ?? 0));
-  const inner = padding.reduce((/** @type {View} */ view, [low], axis) => ranged(view, axis + 1, low, shape[axis + 1]), viewOf(wide));
-  return { wide, inner: positions(inner) };
+  const view = padding.reduce((/** @type {View} */ so, [low], axis) => ranged(so, axis + 1, low, shape[axis + 1]), viewOf(wide));
+  const made = new Float64Array(sizeOf(wide)).fill(value);
+  const inner = positions(view);
+  if (data) inner.forEach((place, at) => { made[place] = data[at]; });
+  return { wide, inner, data: made };
 }
 
-/** @param {Arr} x @param {How} how @param {number} [value] */
-function padded(x, how, value = 0) {
-  const { wide, inner } = room(x.shape, how);
-  const data = new Float64Array(sizeOf(wide)).fill(value);
-  inner.forEach((place, at) => { data[place] = x.data[at]; });
-  return { wide, inner, data };
+/** From element to element of a window, and from one window to the next. @param {number[]} wide @param {How} how */
+function windowStrides(wide, { strides, dilations = strides.map(() => 1) }) {
+  const own = viewOf(wide).strides;
+  return [own[0], ...[strides, dilations].flatMap((steps) => steps.map((by, k) => by * own[k + 1]))];
 }
 
 /**
- * Where the elements of all windows lie in a padded x: axes (n, *out, *window, c).
- * @param {number[]} wide @param {number[]} window @param {number[]} out lengths of the result's spatial axes @param {How} how
+ * A loop over examples, places, the window, channels and filters.
+ * @param {"x" | "w" | "y"} part that is computed from the others
+ * @param {boolean} [deep] whether every channel has filters of its own
  */
-function windowPlaces(wide, window, out, { strides, dilations = window.map(() => 1) }) {
-  const own = viewOf(wide).strides;
-  const last = wide.length - 1;
-  return positions({
-    shape: [wide[0], ...out, ...window, wide[last]],
-    strides: [own[0], ...strides.map((by, k) => by * own[k + 1]), ...dilations.map((by, k) => by * own[k + 1]), 1],
-    offset: 0,
-  });
+function convolution(part, deep = false) {
+  return (/** @type {Arr[]} */ [first, second], /** @type {How} */ how, /** @type {Spec[]} */ [out]) => {
+    const empty = { ...out, data: new Float64Array(sizeOf(out.shape)) };
+    const [x, w, y] = { x: [empty, second, first], w: [first, empty, second], y: [first, second, empty] }[part];
+    const { wide, inner, data } = padded(x, how);
+    const [window, filters] = [w.shape.slice(0, -2), w.shape[w.shape.length - 1]];
+    const still = window.map(() => 0);
+    const shape = [wide[0], ...y.shape.slice(1, -1), ...w.shape];
+    const of = {
+      x: { data, strides: [...windowStrides(wide, how), 1, 0] },
+      w: { data: w.data, strides: [0, ...still, ...viewOf(w.shape).strides] },
+      y: { data: y.data, strides: [...viewOf(y.shape).strides.slice(0, -1), ...still, deep ? filters : 0, 1] },
+    };
+    const { [part]: into, ...others } = of;
+    const [a, b] = Object.values(others);
+    contract(shape, into, a, b);
+    return rounded(out, part === "x" ? Float64Array.from(inner, (place) => data[place]) : into.data);
+  };
 }
 
-/** Rows of window elements. @param {Arr} x @param {number[]} window @param {number[]} out @param {How} how */
-function columns(x, window, out, how) {
-  const { wide, data } = padded(x, how);
-  return Float64Array.from(windowPlaces(wide, window, out, how), (at) => data[at]);
-}
+twin("convolve", convolution("y"));
+twin("convolve_input", convolution("x"));
+twin("convolve_filter", convolution("w"));
+twin("depthwise", convolution("y", true));
+twin("depthwise_input", convolution("x", true));
+twin("depthwise_filter", convolution("w", true));
 
-/** Rows of window elements added up where they came from, without the padding. @param {Float64Array} rows @param {number[]} shape @param {number[]} window @param {number[]} out @param {How} how */
-function spread(rows, shape, window, out, how) {
-  const { wide, inner } = room(shape, how);
-  const whole = new Float64Array(sizeOf(wide));
-  windowPlaces(wide, window, out, how).forEach((place, at) => { whole[place] += rows[at]; });
-  return Float64Array.from(inner, (place) => whole[place]);
-}
-
-/** @param {number[]} shape */
-function spatial(shape) {
-  return shape.slice(1, -1);
-}
-
-twin("convolve", ([x, w], how, [out]) => {
-  const [channels, filters] = w.shape.slice(-2);
-  const window = w.shape.slice(0, -2);
-  const rows = columns(x, window, spatial(out.shape), how);
-  const width = sizeOf(window) * channels;
-  return rounded(out, times(rows, w.data, sizeOf(out.shape.slice(0, -1)), width, filters));
-});
-twin("convolve_input", ([g, w], how, [out]) => {
-  const window = w.shape.slice(0, -2);
-  const filters = w.shape[w.shape.length - 1];
-  const width = w.data.length / (filters || 1);
-  const rows = times(g.data, turned(w.data, width, filters), sizeOf(g.shape.slice(0, -1)), filters, width);
-  return rounded(out, spread(rows, out.shape, window, spatial(g.shape), how));
-});
-twin("convolve_filter", ([x, g], how, [out]) => {
-  const rows = columns(x, how.window, spatial(g.shape), how);
-  const filters = g.shape[g.shape.length - 1];
-  const count = sizeOf(g.shape.slice(0, -1));
-  const width = sizeOf(how.window) * x.shape[x.shape.length - 1];
-  return rounded(out, times(turned(rows, count, width), g.data, width, count, filters));
-});
-
-/** For each (row, window element, channel, multiple): the places in rows of windows, in w and in the result. @param {number[]} w @param {number} count @param {(row: number, weight: number, made: number) => void} visit */
-function eachDepth(w, count, visit) {
-  const [channels, multiple] = w.slice(-2);
-  const elements = sizeOf(w.slice(0, -2));
-  for (let row = 0; row < count; row += 1) {
-    for (let k = 0; k < elements * channels; k += 1) {
-      const made = (row * channels + (k % channels)) * multiple;
-      for (let j = 0; j < multiple; j += 1) visit(row * elements * channels + k, k * multiple + j, made + j);
-    }
-  }
-}
-
-twin("depthwise", ([x, w], how, [out]) => {
-  const rows = columns(x, w.shape.slice(0, -2), spatial(out.shape), how);
-  const made = new Float64Array(sizeOf(out.shape));
-  eachDepth(w.shape, sizeOf(out.shape.slice(0, -1)), (row, weight, at) => { made[at] += rows[row] * w.data[weight]; });
-  return rounded(out, made);
-});
-twin("depthwise_input", ([g, w], how, [out]) => {
-  const count = sizeOf(g.shape.slice(0, -1));
-  const rows = new Float64Array(count * sizeOf(w.shape.slice(0, -1)));
-  eachDepth(w.shape, count, (row, weight, at) => { rows[row] += g.data[at] * w.data[weight]; });
-  return rounded(out, spread(rows, out.shape, w.shape.slice(0, -2), spatial(g.shape), how));
-});
-twin("depthwise_filter", ([x, g], how, [out]) => {
-  const rows = columns(x, how.window, spatial(g.shape), how);
-  const made = new Float64Array(sizeOf(out.shape));
-  eachDepth(out.shape, sizeOf(g.shape.slice(0, -1)), (row, weight, at) => { made[weight] += rows[row] * g.data[at]; });
-  return rounded(out, made);
-});
-
-/** Windows as lanes: the elements of each, by channel, and their places in x, -1 for padding. @param {Arr} x @param {number[]} out @param {How} how @param {number} padding */
-function pools(x, out, how, padding) {
+/** The places in x of the elements of every window, without the padding. @param {number[]} shape @param {number[]} out @param {How} how @returns {number[][]} */
+function windowsOf(shape, out, how) {
+  const numbered = Float64Array.from({ length: sizeOf(shape) }, (_, at) => at);
+  const { wide, data } = padded({ dtype: "float64", shape, data: numbered }, how, -1);
   const window = how.window ?? [];
-  const { wide, inner, data } = padded(x, how, padding);
-  const numbers = new Float64Array(data.length).fill(-1);
-  inner.forEach((place, at) => { numbers[place] = at; });
-  const places = windowPlaces(wide, window, out, how);
-  const shape = [wide[0], ...out, ...window, wide[wide.length - 1]];
-  const axes = window.map((_, k) => k - window.length - 1);
-  const of = (/** @type {Float64Array} */ from) => lanes({ dtype: "float64", shape, data: Float64Array.from(places, (at) => from[at]) }, axes);
-  return { values: of(data), numbers: of(numbers) };
+  const view = { shape: [...out.slice(0, -1), ...window, out[out.length - 1]], strides: [...windowStrides(wide, how), 1], offset: 0 };
+  const found = lanes({ dtype: "float64", shape: view.shape, data: Float64Array.from(positions(view), (at) => data[at]) }, window.map((_, k) => k - window.length - 1));
+  return Array.from({ length: found.count }, (_, lane) => (
+    Array.from(found.data.subarray(lane * found.length, (lane + 1) * found.length)).filter((place) => place >= 0)));
 }
 
 /** The place in x of the largest element of each window, the first of equals; -1 where there is only padding. @param {Arr} x @param {number[]} out @param {How} how */
-function bestPlaces(x, out, how) {
-  const { values, numbers } = pools(x, out, how, -Infinity);
-  return Float64Array.from({ length: values.count }, (_, lane) => {
-    let best = -1;
-    for (let at = lane * values.length; at < (lane + 1) * values.length; at += 1) {
-      const better = best < 0 || values.data[at] > values.data[best] || (Number.isNaN(values.data[at]) && !Number.isNaN(values.data[best]));
-      if (numbers.data[at] >= 0 && better) best = at;
-    }
-    return best < 0 ? -1 : numbers.data[best];
-  });
+function bestPlaces({ shape, data }, out, how) {
+  const better = (/** @type {number} */ one, /** @type {number} */ other) => one > other || (Number.isNaN(one) && !Number.isNaN(other));
+  return windowsOf(shape, out, how).map((places) => places.reduce((best, place) => (better(data[place], data[best]) ? place : best), places[0] ?? -1));
 }
 
 twin("max_pool", ([x], how, [out]) => {
-  const best = bestPlaces(x, spatial(out.shape), how);
+  const best = bestPlaces(x, out.shape, how);
   return computed(out, (at) => (best[at] < 0 ? -Infinity : x.data[best[at]]));
 });
 twin("max_pool_input", ([g, x], how, [out]) => {
-  const made = new Float64Array(x.data.length);
-  bestPlaces(x, spatial(g.shape), how).forEach((place, at) => { if (place >= 0) made[place] += g.data[at]; });
-  return rounded(out, made);
+  return addedUp(g.data, bestPlaces(x, g.shape, how), out);
 });
 twin("max_pool_pick", ([h, x], how, [out]) => {
-  const best = bestPlaces(x, spatial(out.shape), how);
+  const best = bestPlaces(x, out.shape, how);
   return computed(out, (at) => (best[at] < 0 ? 0 : h.data[best[at]]));
 });
 twin("average_pool", ([x], how, [out]) => {
-  const { values, numbers } = pools(x, spatial(out.shape), how, 0);
-  return computed(out, (lane) => {
-    let [sum, held] = [0, 0];
-    for (let at = lane * values.length; at < (lane + 1) * values.length; at += 1) {
-      sum += values.data[at];
-      if (numbers.data[at] >= 0) held += 1;
-    }
-    return sum / held;
-  });
+  const windows = windowsOf(x.shape, out.shape, how);
+  return computed(out, (at) => total(windows[at].map((place) => x.data[place])) / windows[at].length);
 });
 twin("average_pool_input", ([g], how, [out]) => {
-  const { numbers } = pools({ ...out, data: new Float64Array(sizeOf(out.shape)) }, spatial(g.shape), how, 0);
-  const made = new Float64Array(sizeOf(out.shape));
-  for (let lane = 0; lane < numbers.count; lane += 1) {
-    const held = Array.from(numbers.data.subarray(lane * numbers.length, (lane + 1) * numbers.length)).filter((place) => place >= 0);
-    for (const place of held) made[place] += g.data[lane] / held.length;
-  }
-  return rounded(out, made);
+  const windows = windowsOf(out.shape, g.shape, how);
+  return addedUp(windows.flatMap((places, at) => places.map(() => g.data[at] / places.length)), windows.flat(), out);
 });

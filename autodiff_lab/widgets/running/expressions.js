@@ -1,6 +1,7 @@
 // Elementwise twins: the expression of an op, a tree, made into a function of one element of each input.  Every result
 // on the way is rounded to the dtype, as an array would be; no text is ever evaluated.
 
+import { remembered, sizeOf } from "../basics.js";
 import { NotHere, broadcast, commonShape, positions, rounded, roundingOf, viewOf } from "./arrays.js";
 import { FUNCTIONS, fn } from "./twins.js";
 
@@ -41,33 +42,22 @@ for (const name of /** @type {const} */ (["exp", "expm1", "log", "log1p", "sqrt"
   "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "atan2"])) fn(name, Math[name]);
 fn("sigmoid", (x) => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x))));
 fn("softplus", (x) => (x > 0 ? x + Math.log1p(Math.exp(-x)) : Math.log1p(Math.exp(x))));
-fn("power", power);
-fn("floor_quotient", (x, y) => floorQuotient(x, y));
-fn("floor_mod", (x, y) => floorMod(x, y));
-fn("remainder", (x, y) => x % y);
-for (const [name, of] of /** @type {[string, (x: bigint, y: bigint) => bigint][]} */ ([["bit_and", (x, y) => x & y], ["bit_or", (x, y) => x | y],
-  ["bit_xor", (x, y) => x ^ y]])) fn(name, (x, y) => Number(of(BigInt(x), BigInt(y))));
-
-/** C's pow, with 1 where JavaScript says nan. @param {number} x @param {number} y */
-function power(x, y) {
-  return x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : x ** y;
-}
-
-/** The remainder with the sign of y, as Python takes it. @param {number} x @param {number} y */
-function floorMod(x, y) {
-  const rest = x % y;
-  if (rest === 0) return Math.sign(y) < 0 ? -0 : 0;
-  return (rest < 0) === (y < 0) ? rest : rest + y;
-}
-
-/** x // y as NumPy computes it, from the remainder. @param {number} x @param {number} y */
-function floorQuotient(x, y) {
+fn("power", (x, y) => (x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : x ** y)); // C's pow, with 1 where JavaScript says nan
+fn("floor_quotient", (x, y) => { // as NumPy computes it, from the remainder
   if (y === 0) return x / y;
   const rest = x % y;
   const quotient = (x - rest) / y - (rest !== 0 && (rest < 0) !== (y < 0) ? 1 : 0);
   const floor = Math.floor(quotient);
   return quotient - floor > 0.5 ? floor + 1 : floor;
-}
+});
+fn("floor_mod", (x, y) => { // with the sign of y, as in Python
+  const rest = x % y;
+  if (rest === 0) return Math.sign(y) < 0 ? -0 : 0;
+  return (rest < 0) === (y < 0) ? rest : rest + y;
+});
+fn("remainder", (x, y) => x % y);
+for (const [name, of] of /** @type {[string, (x: bigint, y: bigint) => bigint][]} */ ([["bit_and", (x, y) => x & y], ["bit_or", (x, y) => x | y],
+  ["bit_xor", (x, y) => x ^ y]])) fn(name, (x, y) => Number(of(BigInt(x), BigInt(y))));
 
 /**
  * Make a function of one element from a tree.
@@ -94,8 +84,8 @@ function elementOf(tree, round) {
   return b ? (inputs) => round(of(a(inputs), b(inputs))) : (inputs) => round(of(a(inputs)));
 }
 
-/** @type {WeakMap<any[], Map<string, Element>>} functions made of trees, by dtype */
-const MADE = new WeakMap();
+/** Functions made of trees, by dtype. @type {(tree: any[]) => Map<string, Element>} */
+const madeOf = remembered(() => new Map());
 
 /**
  * Compute an elementwise op.
@@ -106,14 +96,13 @@ const MADE = new WeakMap();
  */
 export function evaluate(tree, ins, out) {
   const dtype = out.dtype === "bool" ? "float64" : out.dtype;
-  const made = MADE.get(tree) ?? new Map();
-  MADE.set(tree, made);
+  const made = madeOf(tree);
   const element = made.get(dtype) ?? elementOf(tree, roundingOf(dtype));
   made.set(dtype, element);
   const shape = commonShape([...ins.map((x) => x.shape), out.shape]);
   const values = new Float64Array(ins.length);
   const places = ins.map((x) => (x.data.length === 1 || String(x.shape) === String(shape) ? null : positions(broadcast(viewOf(x.shape), shape))));
-  const numbers = new Float64Array(shape.reduce((size, n) => size * n, 1));
+  const numbers = new Float64Array(sizeOf(shape));
   for (let at = 0; at < numbers.length; at += 1) {
     for (let k = 0; k < ins.length; k += 1) {
       const { data } = ins[k];

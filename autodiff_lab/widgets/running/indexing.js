@@ -1,6 +1,7 @@
 // Twins of the ops that pick elements by position and of those that add them up there: gather, scatter, sort's helpers.
 
-import { NotHere, broadcast, dropped, computed, positions, rounded, sizeOf, viewOf } from "./arrays.js";
+import { sizeOf } from "../basics.js";
+import { NotHere, addedUp, broadcast, computed, positions, rounded, viewOf } from "./arrays.js";
 import { twin } from "./twins.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
@@ -12,71 +13,47 @@ function within(index, length) {
 }
 
 /**
- * For each element of the picked array, its place in the whole: the axes of the indices stand for one axis of it.
- * @param {number[]} whole @param {Arr} indices @param {number} axis from the end of the whole
+ * For each element of a part, its place in the whole: along one axis an index says where.
+ * @param {number} size of the part @param {number} count its length along the axis @param {number} stride of the axis
+ * @param {number} length of the whole @param {(at: number) => number} indexAt
  */
-function pickedPlaces(whole, indices, axis) {
-  const at = whole.length + axis;
-  const stride = sizeOf(whole.slice(at + 1));
-  const before = sizeOf(whole.slice(0, at));
-  const count = indices.data.length;
-  const places = new Int32Array(before * count * stride);
-  let next = 0;
-  for (let block = 0; block < before; block += 1) {
-    for (let k = 0; k < count; k += 1) {
-      const start = (block * whole[at] + within(indices.data[k], whole[at])) * stride;
-      for (let inner = 0; inner < stride; inner += 1) places[next++] = start + inner;
-    }
-  }
-  return places;
+function placesAlong(size, count, stride, length, indexAt) {
+  return Int32Array.from({ length: size }, (_, at) => (
+    (Math.floor(at / (count * stride)) * length + within(indexAt(at), length)) * stride + (at % stride)));
 }
 
-/** The same for rows of coordinates, which count from axis `lead` on. @param {number[]} whole @param {Arr} indices @param {number} lead */
+/** The axes of the indices stand for one axis of the whole. @param {number[]} whole @param {Arr} indices @param {number} axis from the end of the whole */
+function pickedPlaces(whole, { data }, axis) {
+  const at = whole.length + axis;
+  const stride = sizeOf(whole.slice(at + 1));
+  const size = sizeOf(whole.slice(0, at)) * data.length * stride;
+  return placesAlong(size, data.length, stride, whole[at], (place) => data[Math.floor(place / stride) % data.length]);
+}
+
+/** Indices for every element of the part. @param {number[]} shape of the part @param {Arr} indices @param {number} axis @param {number} length */
+function alongPlaces(shape, indices, axis, length) {
+  const at = shape.length + axis;
+  const picked = positions(broadcast(viewOf(indices.shape), shape));
+  return placesAlong(sizeOf(shape), shape[at], sizeOf(shape.slice(at + 1)), length, (place) => indices.data[picked[place]]);
+}
+
+/** Rows of coordinates, which count from axis `lead` on. @param {number[]} whole @param {Arr} indices @param {number} lead */
 function pointedPlaces(whole, indices, lead) {
   const depth = indices.shape[indices.shape.length - 1];
   const count = sizeOf(indices.shape.slice(0, -1));
   const axes = whole.slice(lead, lead + depth);
   const width = sizeOf(whole.slice(lead + depth));
   const block = sizeOf(whole.slice(lead));
-  const before = sizeOf(whole.slice(0, lead));
-  const places = new Int32Array(before * count * width);
-  let next = 0;
-  for (let stacked = 0; stacked < before; stacked += 1) {
-    for (let row = 0; row < count; row += 1) {
-      let place = 0;
-      axes.forEach((length, k) => { place = place * length + within(indices.data[row * depth + k], length); });
-      for (let inner = 0; inner < width; inner += 1) places[next++] = stacked * block + place * width + inner;
-    }
-  }
-  return places;
-}
-
-/** Elements in another order, row by row. @param {number[]} shape of the elements @param {Arr} indices @param {number} axis @param {number} length */
-function alongPlaces(shape, indices, axis, length) {
-  const at = shape.length + axis;
-  const whole = shape.map((n, k) => (k === at ? length : n));
-  const rows = dropped(viewOf(whole), axis, 0);
-  const starts = positions({ ...broadcastAxis(rows, at, shape[at]), offset: 0 });
-  const picked = positions(broadcast(viewOf(indices.shape), shape));
-  const { strides } = viewOf(whole);
-  return starts.map((start, k) => start + within(indices.data[picked[k]], length) * strides[at]);
-}
-
-/** An axis along which nothing moves, put into a view. @param {import("./arrays.js").View} view @param {number} at @param {number} length */
-function broadcastAxis({ shape, strides }, at, length) {
-  return { shape: [...shape.slice(0, at), length, ...shape.slice(at)], strides: [...strides.slice(0, at), 0, ...strides.slice(at)] };
+  return Int32Array.from({ length: sizeOf(whole.slice(0, lead)) * count * width }, (_, at) => {
+    const row = (Math.floor(at / width) % count) * depth;
+    const place = axes.reduce((so, length, axis) => so * length + within(indices.data[row + axis], length), 0);
+    return Math.floor(at / (width * count)) * block + place * width + (at % width);
+  });
 }
 
 /** @param {Arr} x @param {Int32Array} places @param {Spec} out */
 function picked(x, places, out) {
   return rounded(out, Float64Array.from(places, (place) => x.data[place]));
-}
-
-/** @param {Float64Array} values @param {Int32Array} places @param {Spec} out */
-function addedUp(values, places, out) {
-  const whole = new Float64Array(sizeOf(out.shape));
-  places.forEach((place, at) => { whole[place] += values[at]; });
-  return rounded(out, whole);
 }
 
 twin("gather", ([x, indices], { axis }, [out]) => picked(x, pickedPlaces(x.shape, indices, axis), out));
@@ -102,18 +79,12 @@ twin("one_hot", ([indices], { depth, on, off, axis }, [out]) => {
     return indices.data[row * stride + inner] === hot ? Number(on) : Number(off);
   });
 });
-twin("permute", ([x, order], _, [out]) => picked(x, rowPlaces(x.shape, order, false), out));
-twin("unpermute", ([x, order], _, [out]) => picked(x, rowPlaces(x.shape, order, true), out));
+twin("permute", ([x, order], _, [out]) => picked(x, rowPlaces(x.shape, order), out));
+twin("unpermute", ([x, order], _, [out]) => addedUp(x.data, rowPlaces(x.shape, order), out));
 
-/** Rows of matrices in another order. @param {number[]} shape @param {Arr} order @param {boolean} back */
-function rowPlaces(shape, order, back) {
-  const [rows, columns] = shape.slice(-2);
-  return positions(viewOf(shape)).map((at) => {
-    const matrix = Math.floor(at / (rows * columns));
-    const row = Math.floor(at / columns) % rows;
-    const lane = order.data.subarray(matrix * rows, (matrix + 1) * rows);
-    return (matrix * rows + (back ? lane.indexOf(row) : lane[row])) * columns + (at % columns);
-  });
+/** Rows of matrices in another order. @param {number[]} shape @param {Arr} order */
+function rowPlaces(shape, order) {
+  return alongPlaces(shape, { ...order, shape: [...order.shape, 1] }, -2, shape[shape.length - 2]);
 }
 
 /** @param {(old: number, update: number) => number} change */

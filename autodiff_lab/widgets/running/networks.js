@@ -24,9 +24,7 @@ const multiply = (x, y) => x * y;
 const subtract = (x, y) => x - y;
 
 /** Means over axes, which stay with length 1. @param {Arr} x @param {number[]} axes */
-function means(x, axes) {
-  return reduced(wide(keptShape(x.shape, axes)), x, axes, (lane) => total(lane) / lane.length);
-}
+const means = (x, axes) => over(x, axes, (lane) => total(lane) / lane.length);
 
 /** @param {Arr} x @param {number[]} axes @param {(lane: Float64Array) => number} of */
 function over(x, axes, of) {
@@ -38,23 +36,23 @@ function shares(x, axis) {
   return byLane(wide(x), x, [axis], (lane) => toShares(lane));
 }
 
-twin("softmax", ([x], { axis }, [out]) => rounded(out, shares(x, axis).data));
-twin("log_softmax", ([x], { axis }, [out]) => byLane(out, x, [axis], (lane) => {
+/** ln of e to each number over their sum, in place. @param {Float64Array} lane */
+function toLogShares(lane) {
   const top = largest(lane);
   const shifted = lane.map((value) => value - top);
   const rest = logSumExp(shifted);
   lane.set(shifted.map((value) => value - rest));
-}));
+}
+
+twin("softmax", ([x], { axis }, [out]) => rounded(out, shares(x, axis).data));
+twin("log_softmax", ([x], { axis }, [out]) => byLane(out, x, [axis], toLogShares));
 twin("softmax_grad", ([g, y], { axis }, [out]) => rounded(out, pair(pair(g, over(pair(g, y, multiply), [axis], total), subtract), y, multiply).data));
 twin("log_softmax_grad", ([g, y], { axis }, [out]) => (
   rounded(out, pair(g, pair(y, over(g, [axis], total), (value, sum) => Math.exp(value) * sum), subtract).data)));
 
 /** -Σ labels · ln softmax, row by row. @param {Arr} logits @param {Arr} labels */
 function crossEntropy(logits, labels) {
-  const logs = byLane(wide(logits), logits, [-1], (lane) => {
-    const rest = logSumExp(lane);
-    lane.forEach((value, at) => { lane[at] = value - rest; });
-  });
+  const logs = byLane(wide(logits), logits, [-1], toLogShares);
   return over(pair(labels, logs, multiply), [-1], (lane) => -total(lane));
 }
 

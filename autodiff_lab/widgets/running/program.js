@@ -1,7 +1,8 @@
 // A recorded program that runs again: from changed inputs, through every op in the order in which Python ran them, those
 // of the derivative rules too.  It reads the payload of draw/running.py; the two files change together.  Pure: no DOM.
 
-import { NotHere, rounded, roundingOf, sizeOf } from "./arrays.js";
+import { sizeOf } from "../basics.js";
+import { NotHere, isFloat, rounded, roundingOf } from "./arrays.js";
 import { evaluate } from "./expressions.js";
 import { TWINS, fn } from "./twins.js";
 
@@ -143,30 +144,13 @@ function same(old, now, how) {
   return old.data.every((value, at) => Object.is(answer(value), answer(now.data[at])));
 }
 
-/** @type {Record<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>>} */
-const READERS = {
-  float64: (buffer) => new Float64Array(buffer), bfloat16: (buffer) => new Float64Array(buffer), float32: (buffer) => new Float32Array(buffer),
-  float16: (buffer) => Array.from(new Uint16Array(buffer), fromHalf),
-  int8: (buffer) => new Int8Array(buffer), int16: (buffer) => new Int16Array(buffer), int32: (buffer) => new Int32Array(buffer),
-  uint8: (buffer) => new Uint8Array(buffer), uint16: (buffer) => new Uint16Array(buffer), uint32: (buffer) => new Uint32Array(buffer),
-  int64: (buffer) => new BigInt64Array(buffer), uint64: (buffer) => new BigUint64Array(buffer), bool: (buffer) => new Uint8Array(buffer),
-};
-
-/** @param {number} bits */
-function fromHalf(bits) {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const rest = bits & 1023;
-  if (exponent === 31) return rest ? NaN : sign * Infinity;
-  return sign * (exponent ? (1 + rest / 1024) * 2 ** (exponent - 15) : rest * 2 ** -24);
-}
-
-/** Elements from the payload: a list, or base64. @param {Spec} spec @param {(number | string)[] | string} found @returns {Arr | null} */
+/** Elements from the payload: a list, or base64 of one, four or eight bytes for each. @param {Spec} spec @param {(number | string)[] | string} found @returns {Arr} */
 function elementsOf(spec, found) {
   if (Array.isArray(found)) return { ...spec, data: Float64Array.from(found, (value) => Number(value === "inf" ? Infinity : value === "-inf" ? -Infinity : value)) };
   const bytes = Uint8Array.from(atob(found), (letter) => letter.charCodeAt(0));
-  const numbers = READERS[spec.dtype]?.(bytes.buffer);
-  return numbers ? { ...spec, data: Float64Array.from(/** @type {ArrayLike<number>} */ (numbers), Number) } : null;
+  const width = bytes.length / sizeOf(spec.shape);
+  const Numbers = width === 1 ? Uint8Array : width === 8 ? Float64Array : isFloat(spec.dtype) ? Float32Array : Int32Array;
+  return { ...spec, data: Float64Array.from(new Numbers(bytes.buffer)) };
 }
 
 /** Numbers that someone typed, as the dtype holds them; null where they are none. @param {Spec} spec @param {ArrayLike<number>} numbers @returns {Arr | null} */

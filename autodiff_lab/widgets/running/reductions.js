@@ -1,21 +1,15 @@
 // Twins of what makes one number of many: reductions, scans, sorting, segments.
 
-import { broadcast, byLane, computed, isFloat, keptShape, lanes, largest, positions, reduced, rounded, roundingOf, sizeOf, total, viewOf } from "./arrays.js";
+import { sizeOf } from "../basics.js";
+import { broadcast, byLane, computed, isFloat, keptShape, lanes, largest, positions, reduced, rounded, roundingOf, smallest, total, viewOf } from "./arrays.js";
 import { twin } from "./twins.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
 
-/** @param {ArrayLike<number>} lane */
-function least(lane) {
-  let best = Infinity;
-  for (let at = 0; at < lane.length; at += 1) best = Math.min(best, lane[at]);
-  return best;
-}
-
 twin("sum", ([x], { axes }, [out]) => reduced(out, x, axes, total));
 twin("mean", ([x], { axes }, [out]) => reduced(out, x, axes, (lane) => total(lane) / (isFloat(x.dtype) ? lane.length : Math.max(lane.length, 1))));
 twin("max", ([x], { axes }, [out]) => reduced(out, x, axes, largest));
-twin("min", ([x], { axes }, [out]) => reduced(out, x, axes, least));
+twin("min", ([x], { axes }, [out]) => reduced(out, x, axes, smallest));
 twin("prod", ([x], { axes }, [out]) => reduced(out, x, axes, (lane) => lane.reduce((product, value) => product * value, 1)));
 twin("any", ([x], { axes }, [out]) => reduced(out, x, axes, (lane) => (lane.some(Boolean) ? 1 : 0)));
 twin("all", ([x], { axes }, [out]) => reduced(out, x, axes, (lane) => (lane.every(Boolean) ? 1 : 0)));
@@ -133,7 +127,7 @@ function segments(reduce) {
 
 twin("segment_sum", segments(total));
 twin("segment_max", segments((lane, empty) => (lane.length ? largest(lane) : empty)));
-twin("segment_min", segments((lane, empty) => (lane.length ? least(lane) : empty)));
+twin("segment_min", segments((lane, empty) => (lane.length ? smallest(lane) : empty)));
 
 /** ln of the sum of e to each number. @param {ArrayLike<number>} lane */
 export function logSumExp(lane) {

@@ -1,15 +1,17 @@
 // The tuner: where inputs of a recording are changed.  A box of a single number is dragged sideways; below the graph a
 // number or the cells of a tensor can be typed, and a line says what is not as it was recorded.
 
-import { drawing, element, setText } from "../explorer/dom.js";
+import { indexOf } from "../basics.js";
+import { drawing, element, setText } from "../dom.js";
+import { Part } from "../explorer/part.js";
+import { followPointer, onKeys } from "../host.js";
 import { short } from "../numbers.js";
 import { isFloat } from "./arrays.js";
 import { moved, numberFrom, stepOfNumber } from "./steps.js";
 import { fullOf } from "./wording.js";
 
-/** @import { GraphPanel } from "../explorer/graph.js" */
+/** @import { ExplorerView } from "../explorer/widget.js" */
 /** @import { Changes } from "./changes.js" */
-/** @typedef {{ paint: (quiet?: boolean) => void, select: (at: number) => void, say: (text: string) => void, back: () => void, signal: AbortSignal }} TunerActs */
 
 /** Pixels of a drag for one step. */
 const PACE = 2;
@@ -21,51 +23,44 @@ const MOST_CELLS = 256;
 const GRIP = "M-3 -4L-8 0L-3 4ZM3 -4L8 0L3 4Z";
 
 /** The panel and the handles on the graph. */
-export class Tuner {
-  /** @param {Changes} changes @param {GraphPanel} graph @param {TunerActs} acts */
-  constructor(changes, graph, acts) {
+export class Tuner extends Part {
+  /** @param {ExplorerView} view @param {Changes} changes */
+  constructor(view, changes) {
+    super(view);
     this.changes = changes;
-    this.graph = graph;
-    this.acts = acts;
     /** @type {number} the tensor whose numbers can be typed, -1 for none */
     this.shown = -1;
     /** @type {HTMLInputElement[]} */
     this.cells = [];
     this.name = element("span", { class: "name" });
-    this.fields = element("span", { class: "fields" });
+    this.fields = element("span", {
+      class: "fields", onfocusout: () => this.paint(),
+      oninput: (/** @type {any} */ { target }) => this.type(target),
+      onfocusin: (/** @type {any} */ { target }) => { this.spell(target); target.select(); },
+    });
+    const by = (/** @type {1 | -1} */ way) => (/** @type {KeyboardEvent} */ event) => this.step(event, event.shiftKey ? way * NUDGE : way);
+    const leave = (/** @type {Event} */ event) => this.leave(event);
+    onKeys(this.fields, { ArrowUp: by(1), ArrowDown: by(-1), Enter: leave, Escape: leave });
     this.hint = element("span", { class: "hint", role: "status" });
     /** How the shown input can be changed, or why it cannot. */
     this.way = "";
-    this.reset = element("button", { type: "button", class: "reset", title: "Back to what was recorded (r)" }, "Back to the recorded values ", element("kbd", {}, "r"));
+    this.reset = element("button", { type: "button", class: "reset", title: "Back to what was recorded (r)", onclick: () => this.undo() }, "Back to the recorded values ", element("kbd", {}, "r"));
     this.notes = element("ul", { class: "remarks", "aria-label": "What the page cannot know" });
     const { program } = changes;
     this.usable = Boolean(program && [...changes.scene.tensors.values()].some((tensor) => changes.canChange(tensor)));
     this.element = element("section", { class: "tuner", "aria-label": "Change an input" }, element("div", { class: "line" }, this.name, this.fields, this.hint, this.reset), this.notes);
     this.frame = 0;
-    this.listen();
-    this.paint();
-  }
-
-  listen() {
-    const { signal } = this.acts;
-    this.reset.addEventListener("click", () => this.undo(), { signal });
-    this.fields.addEventListener("input", (event) => this.type(/** @type {HTMLInputElement} */ (event.target)), { signal });
-    this.fields.addEventListener("keydown", (event) => this.key(event), { signal });
-    this.fields.addEventListener("focusin", (event) => {
-      const cell = /** @type {HTMLInputElement} */ (event.target);
-      this.spell(cell);
-      cell.select();
-    }, { signal });
-    this.fields.addEventListener("focusout", () => this.paint(), { signal });
+    const { signal } = view.stop;
     this.graph.element.addEventListener("pointerdown", (event) => this.grab(event), { signal, capture: true });
     signal.addEventListener("abort", () => cancelAnimationFrame(this.frame));
+    this.paint();
   }
 
   /** The tensor of a box, if it is an input that can be changed. @param {number} at */
   inputOf(at) {
     const box = this.graph.view?.boxes[at];
     const number = box && box.application < 0 && !box.members.length && !box.turns.length && box.tensors.length === 1 ? box.tensors[0] : -1;
-    return this.changes.canChange(this.changes.scene.tensors.get(number)) ? number : -1;
+    return this.changes.canChange(this.scene.tensors.get(number)) ? number : -1;
   }
 
   /** Whether a box is a leaf of the program, changeable or not. @param {number} at */
@@ -97,7 +92,7 @@ export class Tuner {
   build(number) {
     this.shown = number;
     const found = this.changes.current(number);
-    const tensor = this.changes.scene.tensors.get(number);
+    const tensor = this.scene.tensors.get(number);
     this.cells = [];
     this.fields.replaceChildren();
     setText(this.name, tensor?.name ?? "");
@@ -106,12 +101,11 @@ export class Tuner {
     const count = Math.min(found.data.length, MOST_CELLS);
     this.fields.style.setProperty("--columns", String(Math.min(columns, 16)));
     this.fields.classList.toggle("grid", found.data.length > 1);
-    for (let at = 0; at < count; at += 1) {
-      const label = found.shape.length ? `${tensor.name}[${indexOf(at, found.shape).join(", ")}]` : tensor.name;
-      const cell = element("input", { class: "cell", type: "text", inputmode: "decimal", "aria-label": label, title: label, "data-at": at, spellcheck: "false", autocomplete: "off" });
-      this.cells.push(cell);
-      this.fields.append(cell);
-    }
+    this.cells = Array.from({ length: count }, (_, at) => {
+      const label = found.shape.length ? `${tensor.name}[${indexOf(found.shape, at).join(", ")}]` : tensor.name;
+      return element("input", { class: "cell", type: "text", inputmode: "decimal", "aria-label": label, title: label, "data-at": at, spellcheck: "false", autocomplete: "off" });
+    });
+    this.fields.append(...this.cells);
     this.way = (found.data.length > count ? `the first ${count} of ${found.data.length} elements` : found.data.length > 1 ? "" : "drag the box, or press Shift+→ Shift+←");
   }
 
@@ -122,11 +116,11 @@ export class Tuner {
     const active = this.element.ownerDocument.activeElement;
     const recorded = changes.recordedOf(this.shown);
     this.cells.forEach((cell, at) => {
+      cell.classList.toggle("changed", Boolean(found && recorded && !Object.is(found.data[at], recorded.data[at])));
       if (!found || cell === active) return;
       cell.value = isFloat(found.dtype) ? short(found.data[at]) : String(found.data[at]);
       cell.removeAttribute("aria-invalid");
     });
-    this.cells.forEach((cell, at) => cell.classList.toggle("changed", Boolean(found && recorded && !Object.is(found.data[at], recorded.data[at]))));
     const made = [...changes.made.keys()];
     const names = made.map((number) => `${changes.scene.tensors.get(number)?.name}${said(changes, number)}`);
     const notes = made.length ? changes.remarks() : [];
@@ -148,7 +142,7 @@ export class Tuner {
     const numbers = Float64Array.from(found.data);
     numbers[at] = value;
     const fits = this.changes.set(number, numbers);
-    if (fits) this.acts.paint(quiet);
+    if (fits) this.view.paint(quiet);
     return fits;
   }
 
@@ -157,23 +151,20 @@ export class Tuner {
     const value = numberFrom(cell.value);
     const fits = value !== null && this.put(this.shown, Number(cell.dataset.at), value);
     cell.toggleAttribute("aria-invalid", !fits);
-    if (!fits) this.acts.say(`${cell.value || "Nothing"} is not a number of this dtype; the value stays as it was.`);
+    if (!fits) this.view.say(`${cell.value || "Nothing"} is not a number of this dtype; the value stays as it was.`);
   }
 
-  /** In a field arrows up and down move the number, Enter and Escape leave it. @param {KeyboardEvent} event */
-  key(event) {
-    const cell = /** @type {HTMLInputElement} */ (event.target);
-    const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === "Escape") {
-      cell.blur();
-      this.acts.back();
-    } else if (way) {
-      this.move(this.shown, Number(cell.dataset.at), way * (event.shiftKey ? NUDGE : 1));
-      this.spell(cell);
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
+  /** In a field arrows up and down move the number. @param {Event} event @param {number} count */
+  step({ target }, count) {
+    const cell = /** @type {HTMLInputElement} */ (target);
+    this.move(this.shown, Number(cell.dataset.at), count);
+    this.spell(cell);
+  }
+
+  /** Enter and Escape leave a field. @param {Event} event */
+  leave({ target }) {
+    /** @type {HTMLInputElement} */ (target).blur();
+    this.view.back();
   }
 
   /** A field that is typed into has every digit. @param {HTMLInputElement} cell */
@@ -194,7 +185,7 @@ export class Tuner {
   nudge(way) {
     const number = this.inputOf(this.graph.selected);
     const found = this.changes.current(number);
-    if (!found) return this.acts.say(this.changes.off || "Select an input first; ↓ goes through the nodes.");
+    if (!found) return this.view.say(this.changes.off || "Select an input first; ↓ goes through the nodes.");
     const focused = this.cells.findIndex((cell) => cell === this.element.ownerDocument.activeElement);
     return this.move(number, Math.max(focused, 0), way * (isFloat(found.dtype) ? NUDGE : 1));
   }
@@ -210,8 +201,8 @@ export class Tuner {
   undo() {
     if (!this.changes.made.size) return;
     this.changes.reset();
-    this.acts.paint();
-    this.acts.say("These are the recorded values again.");
+    this.view.paint();
+    this.view.say("These are the recorded values again.");
   }
 
   /** Press a box of one number and move sideways: the number follows; without moving, it is a click. @param {PointerEvent} event */
@@ -228,8 +219,6 @@ export class Tuner {
     const step = stepOfNumber(recorded.data[0], whole);
     let dragged = false;
     let wanted = start;
-    const letGo = new AbortController();
-    const { signal } = letGo;
     const follow = () => {
       this.frame = 0;
       this.put(number, 0, wanted, true);
@@ -243,18 +232,13 @@ export class Tuner {
       this.frame ||= requestAnimationFrame(follow);
     };
     const drop = () => {
-      letGo.abort();
       this.graph.canvas.classList.remove("tuning");
       cancelAnimationFrame(this.frame);
       if (dragged) follow();
-      if (dragged) this.acts.paint();
-      this.acts.select(at);
+      if (dragged) this.view.paint();
+      this.view.choose(at);
     };
-    const page = this.graph.element.ownerDocument;
-    page.addEventListener("pointermove", drag, { signal });
-    page.addEventListener("pointerup", drop, { signal });
-    page.addEventListener("pointercancel", drop, { signal });
-    this.acts.signal.addEventListener("abort", () => letGo.abort(), { signal });
+    followPointer(this.graph.element.ownerDocument, this.view.stop.signal, drag, drop);
   }
 }
 
@@ -263,9 +247,4 @@ function said(changes, number) {
   const recorded = changes.recordedOf(number);
   if (!recorded || recorded.data.length > 1) return "";
   return ` (was ${fullOf(recorded.data[0], recorded.dtype).replace(/\.0$/, "")})`;
-}
-
-/** @param {number} at @param {number[]} shape */
-function indexOf(at, shape) {
-  return shape.map((length, axis) => Math.floor(at / shape.slice(axis + 1).reduce((size, n) => size * n, 1)) % length);
 }

@@ -1,10 +1,11 @@
 // Values that the page computed, in the words in which draw/values.py writes those that were recorded.  Pure: no DOM.
 
+import { sizeOf } from "../basics.js";
 import { histogramOf } from "../explorer/arithmetic.js";
 import { gridOf } from "../explorer/cells.js";
 import { CUT } from "../explorer/words.js";
-import { short } from "../numbers.js";
-import { isFloat, largest, total } from "./arrays.js";
+import { short, singleText } from "../numbers.js";
+import { isFloat, largest, smallest, total } from "./arrays.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
 /** @import { Value, Mark } from "../explorer/scene.js" */
@@ -26,13 +27,7 @@ export function fullOf(value, dtype) {
   if (dtype === "bool") return value ? "True" : "False";
   if (!isFloat(dtype)) return String(value);
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  let text = String(value);
-  for (let digits = 1; dtype !== "float64" && digits < 10; digits += 1) {
-    if (Math.fround(Number(value.toPrecision(digits))) === Math.fround(value)) {
-      text = String(Number(value.toPrecision(digits)));
-      break;
-    }
-  }
+  let text = dtype === "float64" ? String(value) : singleText(value);
   if (Object.is(value, -0)) text = "-0";
   return text.includes("e") ? text.replace(/e([+-])(\d)$/, "e$10$2") : text.includes(".") ? text : `${text}.0`;
 }
@@ -41,7 +36,7 @@ export function fullOf(value, dtype) {
 function elementsText(shape, text, from = 0) {
   if (!shape.length) return text(from);
   const [length, ...rest] = shape;
-  const width = rest.reduce((size, n) => size * n, 1);
+  const width = sizeOf(rest);
   return `[${Array.from({ length }, (_, k) => elementsText(rest, text, from + k * width)).join(", ")}]`;
 }
 
@@ -49,7 +44,7 @@ function elementsText(shape, text, from = 0) {
 function bulk({ dtype, data }, leaf) {
   if (data.length <= SHOWN || !isFloat(dtype) || !data.every(Number.isFinite)) return "";
   const high = largest(data);
-  const low = -largest(data.map((value) => -value));
+  const low = smallest(data);
   if (low === high) return `all ${short(low)}`;
   if (data.length > IN_FULL && !leaf) return `from ${short(low, 3)} to ${short(high, 3)}`;
   return meanAndSpread(data);
@@ -117,18 +112,13 @@ export function describe(x, spec, leaf) {
     short: told, small: narrowed(told, shape, x), dtype: spec.dtype, shape, mark: markOf(x),
     full: full.length <= LONGEST_FULL ? full : `${full.slice(0, LONGEST_FULL - 1)}${CUT}`,
     cells: kept && x.data.length > SHOWN ? Array.from(x.data, Number) : undefined,
-    bars: kept && x.data.length > SHOWN && dtypeHasBars(x.dtype) && !gridOf(spec.shape) ? histogramOf(Array.from(x.data, Number)) : undefined,
+    bars: kept && x.data.length > SHOWN && !/^(bool|complex)/.test(x.dtype) && !gridOf(spec.shape) ? histogramOf(Array.from(x.data, Number)) : undefined,
   };
-}
-
-/** @param {string} dtype */
-function dtypeHasBars(dtype) {
-  return dtype !== "bool" && !dtype.startsWith("complex");
 }
 
 /** @param {Arr} x */
 function summaryOf({ dtype, data }) {
   const finite = data.filter(Number.isFinite);
-  const ends = finite.length ? [`min ${-largest(finite.map((value) => -value))}`, `mean ${total(finite) / finite.length}`, `max ${largest(finite)}`] : [];
+  const ends = finite.length ? [`min ${smallest(finite)}`, `mean ${total(finite) / finite.length}`, `max ${largest(finite)}`] : [];
   return `${ends.join(", ")}; the first elements: ${Array.from(data.slice(0, SHOWN), (value) => fullOf(value, dtype)).join(", ")}`;
 }

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import traitlets
 
-from autodiff_lab.draw.page import document
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 
 Shape = tuple[int, ...]
 Pair = tuple[Shape, Shape, str]
 
 
-class ShapeDrill(LabWidget):
+class ShapeDrill(PageWidget):
     """Pairs of shapes: what is the shape of the sum, and which axes are summed on the way back?  Made by `shape_drill`.
 
     Parameters
@@ -33,6 +31,8 @@ class ShapeDrill(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "shape_drill"
+    kept = ("rounds",)
 
     rounds = traitlets.List().tag(sync=True)
 
@@ -44,20 +44,10 @@ class ShapeDrill(LabWidget):
         pairs = [f"  {tuple(pair['a'])} + {tuple(pair['b'])}" for pair in self.rounds[0]]
         return "\n".join(["What is the shape of each sum, and which of its axes are summed on the way back?", *pairs])
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the drill as one HTML file that needs no network and no kernel.
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Ten pairs of shapes"
 
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        otherwise = f"<pre>{self.account()}</pre>"
-        file = Path(path)
-        file.write_text(document("Ten pairs of shapes", {"rounds": self.rounds}, _HERE, otherwise), encoding="utf-8")
-        return file
+    def page_still(self) -> str:
+        """Return the pairs as text."""
+        return f"<pre>{self.account()}</pre>"

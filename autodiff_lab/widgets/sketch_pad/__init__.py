@@ -16,19 +16,16 @@ import numpy as np
 import traitlets
 
 from autodiff_lab.draw.curves import Curves
-from autodiff_lab.draw.page import document
 from autodiff_lab.draw.plots import svg
 from autodiff_lab.draw.sketches import COLUMNS, ENOUGH, Judged, drawn, in_words, judge, plot, reach, shown
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 DIGITS = 4
-SAVED = "dealt", "at", "row", "order", "x", "sketches", "revealed", "trace", "reveals", "daily", "best", "ideas"
 
 
-class SketchPad(LabWidget):
+class SketchPad(PageWidget):
     """A pad to sketch derivatives on.  Usually made by ``lessons.sketch_pad``.
 
     Parameters
@@ -70,6 +67,10 @@ class SketchPad(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "sketch_pad"
+    kept = (
+        "dealt", "at", "row", "order", "x", "sketches", "revealed", "trace", "reveals", "daily", "best", "ideas",
+    )  # fmt: skip
 
     dealt = traitlets.List().tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
@@ -202,29 +203,24 @@ class SketchPad(LabWidget):
         judged = self.judged() if key in self.revealed else None
         return svg(plot(self.curves[self.at], self.sketch(), self.row, judged))
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the pad as one HTML file that needs no network and no kernel.
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Slope of the day" if self.daily else "Draw it before you see it"
+
+    def page_state(self) -> dict[str, Any]:
+        """Return the traits with which its page begins.
 
         The slope of the day goes without the sketch: with its score, if it was shown, as the one to beat.
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
         """
-        title = "Slope of the day" if self.daily else "Draw it before you see it"
-        state = {name: getattr(self, name) for name in SAVED}
+        state = super().page_state()
         if self.daily:
             scores = [self.judged(*map(int, key.split("."))).score for key in self.revealed]
             state |= {"sketches": {}, "revealed": [], "best": max([self.best, *scores])}
-        file = Path(path)
-        file.write_text(document(title, state, _HERE, "" if self.daily else self.picture()), encoding="utf-8")
-        return file
+        return state
+
+    def page_still(self) -> str:
+        """Return the picture, which the slope of the day does not give away."""
+        return "" if self.daily else super().page_still()
 
 
 def _rounded(curves: Curves, order: int) -> Curves:

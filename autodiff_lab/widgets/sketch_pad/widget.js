@@ -1,10 +1,11 @@
 // The sketch pad: a curve above, an empty panel below.  Drag the point along the curve, draw its derivative with the pen
 // or with nine handles, and lay the derivative over the sketch.
 
-import { attend, makeHint } from "../host.js";
+import { drawing } from "../dom.js";
+import { attend, listenToTraits, makeHint, watchSize } from "../host.js";
 import { short } from "../numbers.js";
 import { share, valueAt } from "../plotting/axes.js";
-import { add, addButton, detached, make } from "../plotting/elements.js";
+import { add, addButton, make } from "../plotting/elements.js";
 import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
 import { heights } from "../plotting/view.js";
@@ -73,18 +74,14 @@ class PadView {
     listenToPlotKeys(root, event => this.action(event), stop);
     if (model.get("daily") && !model.get("revealed").length) model.set("at", Math.floor(Date.now() / DAY) % model.get("dealt").length);
     this.areas = this.measured();
-    this.onTrait = () => this.paint();
-    for (const name of TRAITS) model.on(`change:${name}`, this.onTrait);
-    this.resize = new ResizeObserver(() => this.paint());
-    this.resize.observe(root);
+    listenToTraits(model, TRAITS, () => this.paint(), stop);
+    watchSize(root, () => this.paint(), stop);
     attend(model, root, this.svg, stop);
     this.paint();
   }
 
   leave() {
-    this.resize.disconnect();
     if (this.waiting !== undefined) this.saveNow();
-    for (const name of TRAITS) this.model.off(`change:${name}`, this.onTrait);
   }
 
   get facts() {
@@ -279,7 +276,7 @@ class PadView {
     const { svg, areas: { upper, lower } } = this;
     svg.setAttribute("viewBox", `0 0 ${upper.width + MARGIN.left + MARGIN.right} ${lower.top + LOWER + MARGIN.bottom}`);
     svg.setAttribute("height", String(lower.top + LOWER + MARGIN.bottom));
-    const still = detached("g");
+    const still = drawing("g");
     this.paintCurve(drawArea(still, upper).inside, upper);
     const { group, inside } = drawArea(still, lower);
     this.paintSketch(group, inside, lower);

@@ -12,17 +12,15 @@ from typing import Any
 
 import traitlets
 
-from autodiff_lab.draw.page import document
 from autodiff_lab.draw.plots import svg
 from autodiff_lab.draw.steps import LOWEST, Steps
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 
 
-class StepPlot(LabWidget):
+class StepPlot(PageWidget):
     """Errors of measured slopes against the step.  Usually made by ``autodiff_lab.explore_steps``.
 
     Parameters
@@ -59,6 +57,8 @@ class StepPlot(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "step_plot"
+    kept = ("dealt", "game", "start", "h", "central", "dtype")
 
     dealt = traitlets.List().tag(sync=True)
     game = traitlets.Bool(False).tag(sync=True)
@@ -97,22 +97,6 @@ class StepPlot(LabWidget):
         """Return the plot as a static SVG; None in a game."""
         return None if self.game else svg(self.steps[self.start].plot(self.dtype, self.central))
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the plot, or the game, as one HTML file that needs no network and no kernel.
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        names = ("dealt", "game", "start", "h", "central", "dtype")
-        title = "Find the best step" if self.game else "The smaller, the worse"
-        text = document(title, {name: getattr(self, name) for name in names}, _HERE, self.picture() or "")
-        file = Path(path)
-        file.write_text(text, encoding="utf-8")
-        return file
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Find the best step" if self.game else "The smaller, the worse"

@@ -1,7 +1,7 @@
 // Slopes measured with a step: quotients in the dtype that is shown, their errors, cancelled digits.  Pure; the twin of
 // draw/steps.py.
 
-import { short } from "../numbers.js";
+import { short, singleText } from "../numbers.js";
 
 /** @typedef {"float64" | "float32"} Dtype */
 /** @typedef {{ here: number, h: number[], plus: (number | null)[], minus: (number | null)[] }} Values */
@@ -78,13 +78,7 @@ export function guidesOf(facts, { dtype, central }) {
 /** A number with as many digits as tell it from its neighbours in the dtype. @param {number} value @param {Dtype} dtype */
 export function digitsOf(value, dtype) {
   if (!Number.isFinite(value)) return "no value";
-  if (dtype === "float64") return String(value).replace("-", SUPERSCRIPT_MINUS);
-  let text = String(value);
-  for (let digits = 1; digits <= 9; digits += 1) {
-    text = String(Number(value.toPrecision(digits)));
-    if (Math.fround(Number(text)) === value) break;
-  }
-  return text.replace("-", SUPERSCRIPT_MINUS);
+  return (dtype === "float64" ? String(value) : singleText(value)).replace("-", SUPERSCRIPT_MINUS);
 }
 
 /**

@@ -1,7 +1,8 @@
 // The step plot: error of a measured slope against the step, both logarithmic, the digits that cancel, and a game.
 
+import { drawing } from "../dom.js";
 import { valueAt } from "../plotting/axes.js";
-import { add, addButton, addCheckbox, detached, make } from "../plotting/elements.js";
+import { add, addButton, addCheckbox, make } from "../plotting/elements.js";
 import { listenToPointer } from "../plotting/gestures.js";
 import { placeLabel } from "../plotting/labels.js";
 import { acrossOf, downOf, drawArea, drawLayers, spotsOf } from "../plotting/layers.js";
@@ -134,7 +135,7 @@ class StepView extends Stage {
     const area = { ...axesOf(this.steps, errors), ...MARGIN, width: this.width, height: HEIGHT - MARGIN.top - MARGIN.bottom };
     svg.setAttribute("viewBox", `0 0 ${whole} ${HEIGHT}`);
     svg.setAttribute("height", String(HEIGHT));
-    const still = detached("g");
+    const still = drawing("g");
     const { group, inside } = drawArea(still, area);
     if (!this.isGame || this.play.isOver) this.drawErrors(group, inside, area, errors);
     if (this.isGame) this.drawTries(inside, area, errors);
@@ -209,9 +210,9 @@ class StepView extends Stage {
     if (this.count) this.count.textContent = `${play.tried.length} of ${TRIES} tries used`;
     this.writeStrip(index);
     this.svg.setAttribute("aria-valuetext", this.said.textContent);
-    this.svg.setAttribute("aria-valuenow", String(this.steps[index]));
-    this.svg.setAttribute("aria-valuemin", String(this.steps[0]));
-    this.svg.setAttribute("aria-valuemax", String(this.steps[this.steps.length - 1]));
+    const { steps } = this;
+    Object.entries({ now: steps[index], min: steps[0], max: steps[steps.length - 1] }).forEach(([what, h]) => (
+      this.svg.setAttribute(`aria-value${what}`, Math.log10(h).toFixed(2))));
   }
 
   /** @param {number[]} errors @param {number} index */

@@ -13,17 +13,15 @@ from typing import Any
 
 import traitlets
 
-from autodiff_lab.draw.page import document
 from autodiff_lab.draw.plots import svg
 from autodiff_lab.draw.surfaces import Path as Steps
 from autodiff_lab.draw.surfaces import Surface
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 
 
-class SurfaceExplorer(LabWidget):
+class SurfaceExplorer(PageWidget):
     """Contours of a function of two numbers and the paths of optimizers.  Usually made by ``lab.explore_2d``.
 
     Parameters
@@ -55,6 +53,8 @@ class SurfaceExplorer(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "surface"
+    kept = ("facts", "paths", "start", "step", "chosen", "field", "ellipse")
 
     facts = traitlets.Dict().tag(sync=True)
     paths = traitlets.List().tag(sync=True)
@@ -97,21 +97,6 @@ class SurfaceExplorer(LabWidget):
         """Return contours and paths as a static SVG."""
         return svg(self.surface.plot())
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the explorer as one HTML file that needs no network and no kernel; its start stays where it is.
-
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        names = ("facts", "paths", "start", "step", "chosen", "field", "ellipse")
-        state = {name: getattr(self, name) for name in names}
-        file = Path(path)
-        file.write_text(document(self.surface.name, state, _HERE, self.picture()), encoding="utf-8")
-        return file
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return self.surface.name

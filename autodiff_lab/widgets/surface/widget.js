@@ -1,11 +1,12 @@
 // The explorer of a function of two numbers: contours, the field, a start to drag, and the paths of optimizers.
 
-import { attend, makeHint } from "../host.js";
+import { drawing } from "../dom.js";
 import { share, valueAt } from "../plotting/axes.js";
-import { add, addButton, addCheckbox, detached, make } from "../plotting/elements.js";
-import { listenToPlotKeys, listenToPointer } from "../plotting/gestures.js";
+import { add, addButton, addCheckbox, make } from "../plotting/elements.js";
+import { listenToPointer } from "../plotting/gestures.js";
 import { placeLabel } from "../plotting/labels.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { drawNow, drawSteps, ellipseAt, MARGIN } from "./paper.js";
 import { numbersOf, pairText, stepText } from "./sentences.js";
 
@@ -22,55 +23,32 @@ const LOWEST = 260;
 const HIGHEST = 560;
 const NUDGE = 0.02; // of the width of the picture
 
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  const view = new SurfaceView(model, make(el, "div", "autodiff-lab lab-plotting lab-surface"), stop.signal);
-  return () => {
-    stop.abort();
-    view.leave();
-  };
-}
-
-class SurfaceView {
+/** @extends {Stage<Traits>} */
+class SurfaceView extends Stage {
   /**
    * @param {import("@anywidget/types").AnyModel<Traits>} model
    * @param {HTMLElement} root
    * @param {AbortSignal} stop
    */
   constructor(model, root, stop) {
-    this.model = model;
+    super(model, root, stop);
     this.title = make(root, "div", "head");
     const row = make(root, "div", "controls");
     addButton(row, "◀", "One step back (←)", () => this.go(this.step - 1), stop);
     addButton(row, "▶", "One step on (→)", () => this.go(this.step + 1), stop);
     this.slider = make(row, "input", "steps");
-    this.slider.type = "range";
-    this.slider.min = "0";
+    Object.assign(this.slider, { type: "range", min: "0" });
     this.slider.setAttribute("aria-label", "step");
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)), { signal: stop });
     this.field = addCheckbox(row, "arrows downhill", on => this.set("field", on), stop);
     this.ellipse = addCheckbox(row, "curvature", on => this.set("ellipse", on), stop);
     this.svg = /** @type {SVGSVGElement} */ (add(root, "svg", { class: "plot", tabindex: 0, role: "application" }));
-    this.said = make(root, "p", "sentence");
-    this.said.setAttribute("aria-live", "polite");
+    this.said = this.addSentence();
     this.others = make(root, "p", "sentence others");
-    const keys = make(root, "p", "keys", "← → step, Home End, Shift and arrows move the start (or drag it), P next path, F arrows, C curvature. ");
-    keys.append(makeHint("→"));
+    this.addKeys("← → step, Home End, Shift and arrows move the start (or drag it), P next path, F arrows, C curvature.", "→");
     this.area = this.areaOf();
     listenToPointer(this.svg, { take: () => (x, y) => this.moveTo(x, y) }, stop);
-    listenToPlotKeys(root, event => this.action(event), stop);
-    this.onTrait = () => this.draw();
-    for (const name of TRAITS) model.on(`change:${name}`, this.onTrait);
-    this.resize = new ResizeObserver(() => this.draw());
-    this.resize.observe(root);
-    attend(model, root, this.svg, stop);
-    this.draw();
-  }
-
-  leave() {
-    this.resize.disconnect();
-    for (const name of TRAITS) this.model.off(`change:${name}`, this.onTrait);
+    this.begin(TRAITS, this.svg);
   }
 
   get paths() {
@@ -83,13 +61,6 @@ class SurfaceView {
 
   get step() {
     return Math.min(this.model.get("step"), this.longest);
-  }
-
-  /** @param {any} name @param {any} value */
-  set(name, value) {
-    this.model.set(name, value);
-    this.model.save_changes();
-    this.draw();
   }
 
   /** @param {number} step */
@@ -157,7 +128,7 @@ class SurfaceView {
     const [width, height] = [area.width + MARGIN.left + MARGIN.right, area.height + MARGIN.top + MARGIN.bottom];
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("height", String(height));
-    const still = detached("g");
+    const still = drawing("g");
     const { group, inside } = drawArea(still, area);
     drawLayers(inside, area, facts.layers.filter(({ kind }) => kind !== "arrows" || model.get("field")));
     const chosen = paths[model.get("chosen") % paths.length];
@@ -219,4 +190,4 @@ class SurfaceView {
   }
 }
 
-export default { render };
+export default staged(SurfaceView, "lab-surface");

@@ -10,16 +10,14 @@ from typing import Any
 
 import traitlets
 
-from autodiff_lab.draw.page import document
 from autodiff_lab.draw.plots import svg
 from autodiff_lab.draw.swell import Swell
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 
 
-class SwellCounter(LabWidget):
+class SwellCounter(PageWidget):
     """The formula of a repeated step.  Usually made by ``lessons.swell``.
 
     Parameters
@@ -48,6 +46,8 @@ class SwellCounter(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "swell"
+    kept = ("facts", "n", "merged")
 
     facts = traitlets.Dict().tag(sync=True)
     n = traitlets.Int(3).tag(sync=True)
@@ -79,20 +79,10 @@ class SwellCounter(LabWidget):
         """Return the counts against the number of rounds as a static SVG."""
         return svg(self.swell.plot(self.n, self._derivative))
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write this as one HTML file that needs no network and no kernel; in it any step can be typed.
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "How far does your formula reach?"
 
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        state = {"facts": self.facts, "n": self.n, "merged": self.merged, "typed": True}
-        file = Path(path)
-        file.write_text(document("How far does your formula reach?", state, _HERE, self.picture()), encoding="utf-8")
-        return file
+    def page_state(self) -> dict[str, Any]:
+        """Return the traits with which its page begins; in it any step can be typed."""
+        return super().page_state() | {"typed": True}

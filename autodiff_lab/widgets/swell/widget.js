@@ -1,7 +1,8 @@
 // The swell: a formula as a tree, equal parts merged by a click, and counts of formula, derivative and tape by rounds.
 
+import { drawing } from "../dom.js";
 import { valueAt } from "../plotting/axes.js";
-import { add, addButton, detached, make } from "../plotting/elements.js";
+import { add, addButton, make } from "../plotting/elements.js";
 import { listenToPointer } from "../plotting/gestures.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
 import { Stage, staged } from "../plotting/stage.js";
@@ -315,7 +316,7 @@ class SwellView extends Stage {
     const area = { ...PLOT, width: this.width, height: PLOT.height - PLOT.top - PLOT.bottom, x: this.across, y: { lo: 1, hi: 10 * Math.max(top, 10), log: true, name: "signs, entries" } };
     plot.setAttribute("viewBox", `0 0 ${whole} ${PLOT.height}`);
     plot.setAttribute("height", String(PLOT.height));
-    const still = detached("g");
+    const still = drawing("g");
     const { group, inside } = drawArea(still, area);
     for (const [name, far] of LANDMARKS) {
       if (signsTo(far) > area.y.hi) continue;

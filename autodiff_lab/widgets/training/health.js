@@ -1,6 +1,7 @@
 // The health of one observed step: what is suspicious, and a row for each parameter on one logarithmic axis.  Pure
 // functions first, then the drawing.
 
+import { element } from "../dom.js";
 import { axisTicks, share } from "../plotting/axes.js";
 import { add, make } from "../plotting/elements.js";
 
@@ -42,44 +43,33 @@ export function placeOf(axis, value) {
 
 /** @param {HTMLElement} place @param {Sample} sample @param {Sample[]} samples */
 export function drawHealth(place, sample, samples) {
-  place.replaceChildren();
-  const list = make(place, "ul", "suspects");
-  for (const [name, words] of sample.suspects) {
-    const item = make(list, "li");
-    make(item, "strong", "", name);
-    item.append(`: ${words}`);
-  }
-  if (!sample.suspects.length) make(list, "li", "fine", "Nothing suspicious in this step.");
-  if (sample.rows.length) drawTable(place, sample, axisOf(samples));
+  const suspects = sample.suspects.map(([name, words]) => element("li", {}, element("strong", {}, name), `: ${words}`));
+  const fine = element("li", { class: "fine" }, "Nothing suspicious in this step.");
+  place.replaceChildren(element("ul", { class: "suspects" }, ...(suspects.length ? suspects : [fine])));
+  if (sample.rows.length) place.append(normsOf(sample, axisOf(samples)));
   const dead = sample.units.filter(([, , count]) => count);
   if (dead.length) make(place, "p", "units", `Units that are 0 for every example: ${dead.map(([name, count, many]) => `${many} of ${count} in ${name}`).join("; ")}.`);
 }
 
-/** @param {HTMLElement} place @param {Sample} sample @param {{ lo: number, hi: number, log: boolean }} axis */
-function drawTable(place, sample, axis) {
-  const table = make(make(place, "div", "scroll"), "table", "health");
-  make(table, "caption", "", "Norms, from the first parameter to the last; “change” is a part of the weight.");
-  const head = make(make(table, "thead"), "tr");
-  for (const name of ["parameter", "", "gradient", "weight", "change"]) {
-    const cell = make(head, "th", "", name);
-    cell.scope = "col";
-    if (!name) drawTicks(cell, axis);
-  }
-  const body = make(table, "tbody");
-  const suspicious = new Set(sample.suspicious);
-  for (const [name, gradient, weight, change] of sample.rows) {
-    const row = make(body, "tr", suspicious.has(name) ? "suspicious" : "");
-    const title = make(row, "th", "", name);
-    title.scope = "row";
-    drawTrack(make(row, "td", "track"), axis, gradient, weight);
-    for (const value of [gradient, weight, change]) make(row, "td", "", brief(value));
-  }
-  if (sample.more) make(make(body, "tr"), "td", "", `and ${sample.more} more`).colSpan = 5;
+/** @param {Sample} sample @param {{ lo: number, hi: number, log: boolean }} axis */
+function normsOf(sample, axis) {
+  const names = ["parameter", "", "gradient", "weight", "change"].map(name => element("th", { scope: "col" }, name));
+  drawTicks(names[1], axis);
+  const rows = sample.rows.map(([name, gradient, weight, change]) => {
+    const track = element("td", { class: "track" });
+    drawTrack(track, axis, gradient, weight);
+    const numbers = [gradient, weight, change].map(value => element("td", {}, brief(value)));
+    return element("tr", { class: sample.suspicious.includes(name) ? "suspicious" : undefined }, element("th", { scope: "row" }, name), track, ...numbers);
+  });
+  if (sample.more) rows.push(element("tr", {}, element("td", { colspan: 5 }, `and ${sample.more} more`)));
+  const caption = element("caption", {}, "Norms, from the first parameter to the last; “change” is a part of the weight.");
+  const table = element("table", { class: "health" }, caption, element("thead", {}, element("tr", {}, ...names)), element("tbody", {}, ...rows));
+  return element("div", { class: "scroll" }, table);
 }
 
 /** @param {HTMLElement} cell @param {{ lo: number, hi: number, log: boolean }} axis */
 function drawTicks(cell, axis) {
-  cell.setAttribute("aria-label", "gradient ● and weight ○ on a logarithmic axis");
+  cell.append(element("span", { class: "unseen" }, "gradient ● and weight ○ on a logarithmic axis"));
   const svg = add(cell, "svg", { width: TRACK + 2 * EDGE, height: 16, "aria-hidden": "true" });
   for (const { value, text } of axisTicks(axis, 4)) {
     add(svg, "text", { class: "tick across", x: EDGE + (placeOf(axis, value) ?? 0), y: 12 }, text);

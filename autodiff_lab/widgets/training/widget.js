@@ -1,8 +1,9 @@
 // A training while it runs: the losses, with a point for each step that was observed, and the health of the chosen one.
 
-import { attend, giveBack, keepKeys, makeHint } from "../host.js";
-import { add, addButton, make } from "../plotting/elements.js";
+import { element } from "../dom.js";
+import { add, addButton, addLive } from "../plotting/elements.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { drawHealth } from "./health.js";
 
 /** @typedef {import("./health.js").Sample} Sample */
@@ -35,80 +36,69 @@ export function movedBy(key, chosen, count) {
   return key === "End" ? -1 : null;
 }
 
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  const { signal } = stop;
-  const root = make(el, "div", "autodiff-lab lab-plotting lab-training");
-  root.setAttribute("role", "group");
-  const head = make(root, "div", "head");
-  const title = make(head, "span", "name");
-  const status = make(head, "span", "status");
-  const bar = make(root, "progress");
-  const board = make(root, "div", "board");
-  board.tabIndex = 0;
-  const line = make(root, "div", "controls");
-  const said = make(line, "span", "sentence");
-  said.setAttribute("aria-live", "polite");
-  const open = addButton(line, "Open this step", "Step through this step in the explorer, below", () => {
-    const sample = shown();
-    if (sample) model.send({ kind: "open", step: sample.step });
-  }, signal);
-  const health = make(root, "div", "health-of-step");
-  const keys = make(root, "p", "keys", "← → choose an observed step, End follows the latest, Enter opens it. ");
-  keys.append(makeHint("→"));
+/** @extends {Stage<Traits>} */
+class TrainingView extends Stage {
+  /** @param {import("@anywidget/types").AnyModel<Traits>} model @param {HTMLElement} root @param {AbortSignal} stop */
+  constructor(model, root, stop) {
+    super(model, root, stop);
+    this.title = element("span", { class: "name" });
+    this.status = element("span", { class: "status" });
+    this.bar = element("progress", { "aria-label": "progress of the training" });
+    this.board = element("div", { class: "board", tabindex: 0 });
+    const line = element("div", { class: "controls" });
+    this.health = element("div", { class: "health-of-step" });
+    root.setAttribute("role", "group");
+    root.append(element("div", { class: "head" }, this.title, this.status), this.bar, this.board, line, this.health);
+    this.addKeys("← → choose an observed step, End follows the latest, Enter opens it.", "→");
+    this.said = addLive(line, "span");
+    this.open = addButton(line, "Open this step", "Step through this step in the explorer, below", () => {
+      if (this.sample) model.send({ kind: "open", step: this.sample.step });
+    }, stop);
+    this.board.addEventListener("pointerdown", event => this.press(event), { signal: stop });
+    this.begin(["facts", "chosen"], this.board);
+  }
 
-  const facts = () => model.get("facts");
-  const shown = () => facts().samples[shownOf(model.get("chosen"), facts().samples.length)];
-  /** @param {number} index */
-  const choose = index => {
-    model.set("chosen", index);
-    model.save_changes();
-  };
-  const paint = () => {
-    const now = facts();
-    title.textContent = now.title;
-    root.classList.toggle("single", Boolean(now.ended) && now.losses.length < 2);
-    status.textContent = now.status;
-    root.setAttribute("aria-label", `${now.title}: ${now.status}`);
-    bar.hidden = typeof now.done !== "number" || Boolean(now.ended);
-    bar.value = now.done ?? 0;
-    bar.setAttribute("aria-label", "progress of the training");
-    drawLosses(board, now, shown());
-    const sample = shown();
+  get facts() {
+    return this.model.get("facts");
+  }
+
+  /** The observed step that is shown. */
+  get sample() {
+    const { samples } = this.facts;
+    return samples[shownOf(this.model.get("chosen"), samples.length)];
+  }
+
+  draw() {
+    const { facts, sample, root, bar, open } = this;
+    this.title.textContent = facts.title;
+    root.classList.toggle("single", Boolean(facts.ended) && facts.losses.length < 2);
+    this.status.textContent = facts.status;
+    root.setAttribute("aria-label", `${facts.title}: ${facts.status}`);
+    bar.hidden = typeof facts.done !== "number" || Boolean(facts.ended);
+    bar.value = facts.done ?? 0;
+    drawLosses(this.board, facts, sample);
     open.disabled = !sample?.recorded;
     open.title = sample && !sample.recorded ? "Only the latest observed steps, and the first that went wrong, are kept" : "";
-    said.textContent = sample ? `Step ${sample.step.toLocaleString("en")}, loss ${typeof sample.loss === "number" ? Number(sample.loss.toPrecision(4)) : sample.loss}.` : "No step was observed yet.";
-    if (sample) drawHealth(health, sample, now.samples);
-    else health.replaceChildren();
-  };
-  keepKeys(root, signal, event => {
-    if (event.key === "Escape") giveBack(root);
-    if (event.key === "Enter" && !open.disabled && !(event.target instanceof HTMLButtonElement)) open.click();
-    const next = movedBy(event.key, model.get("chosen"), facts().samples.length);
-    if (next === null) return;
-    event.preventDefault();
-    choose(next);
-  });
-  board.addEventListener("pointerdown", event => {
-    const { samples, steps } = facts();
+    this.said.textContent = sample ? `Step ${sample.step.toLocaleString("en")}, loss ${typeof sample.loss === "number" ? Number(sample.loss.toPrecision(4)) : sample.loss}.` : "No step was observed yet.";
+    if (sample) drawHealth(this.health, sample, facts.samples);
+    else this.health.replaceChildren();
+  }
+
+  /** @param {KeyboardEvent} event */
+  action(event) {
+    if (event.key === "Enter" && !this.open.disabled && !(event.target instanceof HTMLButtonElement)) return () => this.open.click();
+    const next = movedBy(event.key, this.model.get("chosen"), this.facts.samples.length);
+    return next === null ? null : () => this.set("chosen", next);
+  }
+
+  /** The observed step nearest to the pointer. @param {PointerEvent} event */
+  press({ clientX }) {
+    const { board, facts: { samples, steps } } = this;
     const width = board.clientWidth - ROOM.left - ROOM.right;
-    const step = 1 + (event.clientX - board.getBoundingClientRect().left - ROOM.left) / width * (Math.max(2, steps.at(-1) ?? 2) - 1);
+    const step = 1 + (clientX - board.getBoundingClientRect().left - ROOM.left) / width * (Math.max(2, steps.at(-1) ?? 2) - 1);
     const distances = samples.map(sample => Math.abs(sample.step - step));
-    if (samples.length) choose(distances.indexOf(Math.min(...distances)));
-  }, { signal });
-  const watcher = new ResizeObserver(paint);
-  watcher.observe(board);
-  model.on("change:facts", paint);
-  model.on("change:chosen", paint);
-  attend(model, root, board, signal);
-  paint();
-  return () => {
-    stop.abort();
-    watcher.disconnect();
-    model.off("change:facts", paint);
-    model.off("change:chosen", paint);
-  };
+    if (samples.length) this.set("chosen", distances.indexOf(Math.min(...distances)));
+  }
 }
 
 /** @param {HTMLElement} board @param {Facts} facts @param {Sample | undefined} chosen */
@@ -138,4 +128,4 @@ function drawLosses(board, facts, chosen) {
   if (typeof chosen.loss === "number") add(group, "circle", { class: "chosen", cx: x, cy: downOf(area, chosen.loss), r: 6 });
 }
 
-export default { render };
+export default staged(TrainingView, "lab-training");

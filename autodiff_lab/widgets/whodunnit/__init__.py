@@ -12,18 +12,16 @@ from typing import Any
 
 import traitlets
 
-from autodiff_lab.draw.page import document
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.recording.numbers import short
-from autodiff_lab.widgets.base import LabWidget, assets
+from autodiff_lab.widgets.base import PageWidget, assets
 
-_HERE = Path(__file__).parent
-_SCRIPT, _STYLE = assets(_HERE)
+_SCRIPT, _STYLE = assets(Path(__file__).parent)
 POINTS, QUESTION, ACCUSATION = 10, 1, 3
 """What one begins with, and what a question and a wrong accusation cost; as in ``game.js``."""
 
 
-class Whodunnit(LabWidget):
+class Whodunnit(PageWidget):
     """A case.  Made by ``lessons.whodunnit``.
 
     Parameters
@@ -41,6 +39,8 @@ class Whodunnit(LabWidget):
 
     _esm = _SCRIPT
     _css = _STYLE
+    folder = "whodunnit"
+    kept = ("facts", "asked", "accused")
 
     facts = traitlets.Dict().tag(sync=True)
     asked = traitlets.List(traitlets.Int()).tag(sync=True)
@@ -126,21 +126,15 @@ class Whodunnit(LabWidget):
     def __repr__(self) -> str:
         return self.account()
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the case as one HTML file that needs no network and no kernel.
+    def page_title(self) -> str:
+        """Return the title of its page."""
+        return "Whodunnit in the ledger"
 
-        Parameters
-        ----------
-        path : str or pathlib.Path
-            Where the file goes.
+    def page_state(self) -> dict[str, Any]:
+        """Return the traits with which its page begins: a case that nobody has played."""
+        return super().page_state() | {"asked": [self.facts["first"]], "accused": []}
 
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        state = {"facts": self.facts, "asked": [self.facts["first"]], "accused": []}
+    def page_still(self) -> str:
+        """Return the program as text."""
         still = escape(f"{self.facts['title']}: playing needs JavaScript.\n{self.facts['program']}")
-        file = Path(path)
-        file.write_text(document("Whodunnit in the ledger", state, _HERE, f"<pre>{still}</pre>"), encoding="utf-8")
-        return file
+        return f"<pre>{still}</pre>"

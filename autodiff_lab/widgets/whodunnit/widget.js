@@ -1,6 +1,6 @@
 // Whodunnit: a program, questions that cost points, and suspects to accuse.  All answers are in the case; game.js counts.
 
-import { attend, giveBack, keepKeys } from "../host.js";
+import { attend, giveBack, keep, keepKeys, listenToTraits } from "../host.js";
 import { short } from "../numbers.js";
 import { addButton, make } from "../plotting/elements.js";
 import { ACCUSATION, bestQuestion, POINTS, scoreOf, stillPossible } from "./game.js";
@@ -16,7 +16,7 @@ function render({ model, el }) {
   const root = make(el, "div", "autodiff-lab lab-whodunnit");
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", facts.title);
-  make(root, "h3", "", `${facts.title}: one engine is broken. Which?`);
+  make(root, "h2", "", `${facts.title}: one engine is broken. Which?`);
   const board = make(root, "div", "board");
   const left = make(board, "section");
   make(left, "pre", "program", facts.program);
@@ -30,7 +30,7 @@ function render({ model, el }) {
   }, signal);
   const evidence = make(left, "table", "evidence");
   const right = make(board, "section");
-  make(right, "h4", "", `Who was it? A wrong accusation costs ${ACCUSATION} points.`);
+  make(right, "h3", "", `Who was it? A wrong accusation costs ${ACCUSATION} points.`);
   const rows = facts.suspects.map((suspect, at) => {
     const row = make(right, "p", "suspect");
     const accuse = addButton(row, suspect.code, `Accuse ${suspect.code}`, () => change("accused", [...model.get("accused"), at]), signal);
@@ -40,10 +40,7 @@ function render({ model, el }) {
   const verdict = make(root, "p", "verdict");
   verdict.setAttribute("aria-live", "polite");
   /** @param {"asked" | "accused"} name @param {number[]} value */
-  const change = (name, value) => {
-    model.set(name, value);
-    model.save_changes();
-  };
+  const change = (name, value) => keep(model, { [name]: value });
   const paint = () => {
     const asked = model.get("asked");
     const accused = model.get("accused");
@@ -60,12 +57,9 @@ function render({ model, el }) {
   };
   keepKeys(root, signal, event => { if (event.key === "Escape") giveBack(root); });
   attend(model, root, list, signal);
-  for (const name of /** @type {const} */ (["asked", "accused"])) model.on(`change:${name}`, paint);
+  listenToTraits(model, ["asked", "accused"], paint, signal);
   paint();
-  return () => {
-    stop.abort();
-    for (const name of /** @type {const} */ (["asked", "accused"])) model.off(`change:${name}`, paint);
-  };
+  return () => stop.abort();
 }
 
 /** @param {Case} facts @param {number} at */
@@ -78,7 +72,7 @@ function nameOf(facts, at) {
 function fillEvidence(table, facts, asked) {
   table.replaceChildren();
   const head = make(table, "tr");
-  for (const word of ["", "it says", "right"]) make(head, "th", "", word).scope = "col";
+  for (const word of ["value", "it says", "right"]) make(head, "th", "", word).scope = "col";
   for (const at of asked) {
     const row = make(table, "tr");
     make(row, "th", "", nameOf(facts, at)).scope = "row";
