@@ -48,8 +48,11 @@ def shell(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_script_becomes_a_page_and_a_recording(tmp_path: Path) -> None:
     """The whole way from the shell: the page holds the script's own names, and the recording loads."""
     page, saved, picture = tmp_path / "page.html", tmp_path / "net.json", tmp_path / "net.svg"
-    done = shell("record", str(NET), "--html", str(page), "--json", str(saved), "--svg", str(picture))
+    written = tmp_path / "net.jsonl"
+    files = ("--html", str(page), "--json", str(saved), "--svg", str(picture), "--to", str(written))
+    done = shell("record", str(NET), *files)
     assert done.returncode == 0, done.stderr
+    assert lab.load_recording(written).to_text() == lab.load_recording(saved).to_text()
     assert done.stdout.startswith("loss before the step: ")
     recording = lab.load_recording(saved)
     assert len(recording.sweeps) == 1
@@ -152,6 +155,7 @@ def test_a_script_that_does_not_parse_writes_nothing(
         (["."], ". is a folder"),
         ([str(NET), "--html", "no/such/folder/page.html"], "there is no folder no/such/folder"),
         ([str(NET), "--json", "."], ". is a folder"),
+        ([str(NET), "--to", "nowhere/run.jsonl"], "there is no folder nowhere to write run.jsonl to"),
     ],
 )
 def test_wrong_files_are_named_before_anything_runs(

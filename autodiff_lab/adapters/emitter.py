@@ -194,7 +194,7 @@ class Emitter:
         inputs: Iterable[int],
         values: Iterable[Any],
         *,
-        params: dict[str, Any] | None = None,
+        params: dict[str, object] | None = None,
         cause: int | None = None,
         place: Place | None = None,
         scope: str | None = None,
@@ -249,7 +249,7 @@ class Emitter:
         self.tell(TensorLeft(tensor, how, place))
 
     def emit_assignment(
-        self, variable: int, name: str, value: Any, source: int | None, place: Place | None = None
+        self, variable: int, name: str, value: object, source: int | None, place: Place | None = None
     ) -> None:
         """Emit that a variable got a new value, made by the op whose output is `source`."""
         self.tell(VariableAssigned(variable, name, value, source, place))
@@ -260,7 +260,7 @@ class Emitter:
         """Emit why the gradient of a tensor or variable is not what its user expects; see `FaultFound`."""
         self.tell(FaultFound(cause, subject, detail, place, by))
 
-    def collected(self, function: Callable[[], Any]) -> list[Any]:
+    def collected(self, function: Callable[[], object]) -> Sequence[object]:
         """Return the events that a function emits, in place of passing them to the recorder."""
         events: list[Any] = []
         tell, self.tell = self.tell, events.append

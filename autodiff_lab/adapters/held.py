@@ -33,7 +33,7 @@ class HeldValue:
 
     __slots__ = ("_read", "_snapshot", "nbytes")
 
-    def __init__(self, read: Callable[[], Any] | None, nbytes: int = 0) -> None:
+    def __init__(self, read: Callable[[], object] | None, nbytes: int = 0) -> None:
         self._read, self.nbytes = read, nbytes
         self._snapshot: Snapshot | None = None if read else NOT_SEEN
 
@@ -65,7 +65,7 @@ class HeldSum(HeldValue):
 
     __slots__ = ()
 
-    def __init__(self, first: Any, second: Any) -> None:
+    def __init__(self, first: HeldValue, second: HeldValue) -> None:
         def read() -> Any:
             a, b = first.array(), second.array()
             return None if a is None or b is None else np.add(a, b)

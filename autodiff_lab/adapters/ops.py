@@ -6,7 +6,6 @@ An op keeps the framework's name, which its users know; symbol, formula and sent
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.events import OpDescribed
@@ -40,7 +39,7 @@ class OpTable:
     def __init__(
         self,
         like: Mapping[str, str],
-        entries: Mapping[str, tuple[Any, ...]] | None = None,
+        entries: Mapping[str, tuple[str, str, tuple[str, ...], str, bool]] | None = None,
         calls: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         self.like, self.entries, self.calls = like, entries or {}, calls or {}

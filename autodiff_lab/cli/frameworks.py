@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from autodiff_lab.recording import Recording, record
@@ -31,8 +32,10 @@ def framework_of(source: str) -> str:
     return next((name for name in ("torch", "jax") if name in imported), "")
 
 
-def refusal(framework: str) -> str:
-    """Return why a script of this framework cannot be recorded as a whole, empty if it can."""
+def refusal(framework: str, to_file: bool = False) -> str:
+    """Return why a script of this framework cannot be recorded as a whole, or not to a file, empty if it can."""
+    if framework == "torch" and to_file:
+        return "the script uses PyTorch, of which only recordings in memory are made: leave out --to, and try --json."
     if framework == "jax":
         return (
             "the script uses JAX, whose functions are recorded one at a time: call "
@@ -41,10 +44,12 @@ def refusal(framework: str) -> str:
     return ""
 
 
-def recorder(framework: str, title: str, namespace: Mapping[str, Any]) -> AbstractContextManager[Recording]:
-    """Return the block that records a script of this framework."""
+def recorder(
+    framework: str, title: str, namespace: Mapping[str, Any], to: Path | None = None
+) -> AbstractContextManager[Recording]:
+    """Return the block that records a script of this framework, to a file while it runs if one is given."""
     if framework == "torch":
         from autodiff_lab.adapters.torch import record as record_torch
 
         return record_torch(title, namespace=namespace)
-    return record(title, namespace=namespace)
+    return record(title, namespace=namespace, to=to)

@@ -31,7 +31,7 @@ class _Stopped(BaseException):
 
 
 def run_recorded(
-    code: Any, path: Path, arguments: Sequence[str], title: str, framework: str = ""
+    code: Any, path: Path, arguments: Sequence[str], title: str, framework: str = "", to: Path | None = None
 ) -> tuple[Recording, int]:
     """Run the code of a script as ``__main__``; return its recording and the exit status that Python would give."""
     module = ModuleType("__main__")
@@ -41,7 +41,7 @@ def run_recorded(
     recording: Recording | None = None
     with _as_main(module, path, arguments), _undisturbed(), _stopped_by_sigterm():
         try:
-            with recorder(framework, title, module.__dict__) as recording:
+            with recorder(framework, title, module.__dict__, to) as recording:
                 exec(code, module.__dict__)
         except SystemExit as stop:
             status = _status(stop)

@@ -28,6 +28,7 @@ script; after a `--`, all of them do. Without an option the recording is printed
 """
 
 
+_FILES = ("html", "json", "svg", "png", "pdf", "to")
 _TITLES = {"torch": "PyTorch"}
 
 
@@ -46,6 +47,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture of the graph")
     parser.add_argument("--png", type=Path, metavar="FILE", help="write the same picture in pixels")
     parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the same picture as a page of its size")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write it while the script runs, for long scripts")
     parser.add_argument("--text", action="store_true", help="print the recording")
     parser.add_argument("--title", default="", help="heading of the page (default: the script's name)")
 
@@ -53,7 +55,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Run the script, then write what was requested."""
     path: Path = options.script
-    problem = _problem(path, [options.html, options.json, options.svg, options.png, options.pdf])
+    problem = _problem(path, [getattr(options, name) for name in _FILES])
     if problem:
         print(f"autodiff-lab record: {problem}", file=sys.stderr)
         return 2
@@ -67,12 +69,13 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     except (SyntaxError, ValueError):
         traceback.print_exc(limit=0)
         return 1
-    problem = refusal(framework)
+    problem = refusal(framework, options.to is not None)
     if problem:
         print(f"autodiff-lab record: {problem}", file=sys.stderr)
         return 2
     process = os.getpid()
-    recording, status = run_recorded(code, path, list(rest), options.title or path.name, framework)
+    to = None if options.to is None else here / options.to
+    recording, status = run_recorded(code, path, list(rest), options.title or path.name, framework, to)
     if os.getpid() != process:
         return status  # a process that the script made by a fork: the recording is for its parent to write
     try:
@@ -101,20 +104,32 @@ def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
     return ""
 
 
+def _say_nothing_was_recorded(recording: Recording) -> None:
+    title = _TITLES.get(recording.framework, "autodiff_lab")
+    say(
+        f"Nothing was recorded: the script ran no op of {title}, or ran them in threads or processes of its "
+        "own, which are not recorded. Try lab.record() in the function that such a thread runs."
+    )
+
+
 def _write(recording: Recording, options: argparse.Namespace, here: Path) -> None:
     summary = repr(recording).partition(": ")[2].rstrip(">")
-    title = _TITLES.get(recording.framework, "autodiff_lab")
     if not recording.applications:
-        say(
-            f"Nothing was recorded: the script ran no op of {title}, or ran them in threads or processes of its "
-            "own, which are not recorded. Try lab.record() in the function that such a thread runs."
-        )
+        _say_nothing_was_recorded(recording)
     if options.html is not None:
         recording.to_html(here / options.html, title=recording.title)
         say(f"{options.html}: {summary}. Open it in a browser and press the right arrow key.")
     if options.json is not None:
         recording.save(here / options.json)
-        say(f"{options.json}: {summary}. lab.load_recording reads it.")
+    for name in filter(None, (options.json, options.to)):  # the second was written while the script ran
+        say(f"{name}: {summary}. lab.load_recording reads it.")
+    _write_pictures(recording, options, here, summary)
+    printed = options.text or not any(getattr(options, name) for name in _FILES)
+    if printed and not say(recording.to_text(), sys.stdout):
+        say("autodiff-lab record: the script closed standard output, so the recording is not printed. Try --html.")
+
+
+def _write_pictures(recording: Recording, options: argparse.Namespace, here: Path, summary: str) -> None:
     if options.svg is not None:
         write_whole(here / options.svg, recording.to_svg())
         say(f"{options.svg}: {summary}.")
@@ -126,6 +141,3 @@ def _write(recording: Recording, options: argparse.Namespace, here: Path) -> Non
                 say(f"{picture} is not written. {error}")
             else:
                 say(f"{picture}: {summary}.")
-    printed = options.text or not any((options.html, options.json, options.svg, options.png, options.pdf))
-    if printed and not say(recording.to_text(), sys.stdout):
-        say("autodiff-lab record: the script closed standard output, so the recording is not printed. Try --html.")
