@@ -75,7 +75,7 @@ class Local:
         """How many contributions the account of the input gets in a complete pass."""
         return self._program.uses.get(self._entry.inputs[self.position], 1)
 
-    def unfitted(self, incoming: Any) -> Any:
+    def unfitted(self, incoming: Array) -> Array:
         """Return the contribution before broadcasting is undone: it may have the shape of the result."""
         entry, rules = self._entry, self._rules
         if rules is None:
@@ -89,7 +89,7 @@ class Local:
             (found,) = rules(RAW, g, z, *values, need=(self.position,), **entry.params)
         return np.zeros_like(values[self.position]) if found is None else found
 
-    def fitted(self, contribution: Any) -> Any:
+    def fitted(self, contribution: Array) -> Array:
         """Return a contribution in the shape of the input: summed over the axes along which the input was broadcast."""
         return fit(RAW, np.asarray(contribution), self.inputs[self.position], 0)
 
@@ -112,7 +112,7 @@ class Local:
     __rmul__ = __mul__
 
     @property
-    def unit(self) -> Any:
+    def unit(self) -> Array:
         """The local derivative: the rule at a cotangent of ones."""
         return self * self.ones
 
@@ -171,7 +171,7 @@ class Books:
         self.adjoints: dict[int, Any] = {}
         self.arrivals: dict[int, list[Any]] = {}
         self.bookings: list[Booking] = []
-        self.adjoints = engine.starting(self)
+        self.adjoints = {**engine.starting(self)}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -197,7 +197,7 @@ class Books:
         shapes = [self.program.values[key].shape for key in entry.outputs]
         return tuple(np.zeros(s) if g is None else g for g, s in zip(found, shapes, strict=True))
 
-    def deliver(self, entry: Entry, position: int | None = None, incoming: Any = None) -> None:
+    def deliver(self, entry: Entry, position: int | None = None, incoming: Array | None = None) -> None:
         """Book the contributions of an entry on the accounts of its inputs.
 
         Parameters
@@ -221,7 +221,7 @@ class Books:
             if at in entry.need:
                 self.book(entry, at, incoming)
 
-    def book(self, entry: Entry, position: int, incoming: Any) -> None:
+    def book(self, entry: Entry, position: int, incoming: Array) -> None:
         """Make one contribution and add it to the account that it belongs to."""
         key = entry.inputs[position]
         engine = self.engine

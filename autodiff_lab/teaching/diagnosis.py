@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import InvalidArgumentError, LabError
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.teaching.books import run
 from autodiff_lab.teaching.engines import Engine
@@ -91,7 +92,7 @@ def _of(codes: tuple[str, ...]) -> str:
 
 
 def diagnose_answer(
-    recording: Recording, answer: Any, points: Sequence[Point] | None = None, *, target: Any = None
+    recording: Recording, answer: object, points: Sequence[Point] | None = None, *, target: object = None
 ) -> Diagnosis:
     """Say which wrong idea gives an answer.
 
@@ -154,7 +155,7 @@ def diagnose_answer(
     first = kinds[0][0]
     slip = is_slip(trials, off, codes[0] in _SIGNS and _generality(first) == 0, first.only is None)
     if len(codes) == 1 and not slip and not is_single(trials):
-        where = "" if first.only is None else program.recording.name_of(first.only)
+        where = "" if first.only is None else spoken(program.recording, first.only)
         also = tuple(dict.fromkeys(e.code for e in kinds[0] if e.code != first.code))
         return Diagnosis(codes, where=where, same_as=also)
     return Diagnosis((), codes[:LISTED], find_probe(program, trials, kinds, slip or len(codes) == 1))
@@ -183,10 +184,14 @@ def _named(program: Program, answer: Any) -> Answers:
     """
     if not isinstance(answer, Mapping):
         if len(program.sources) != 1:
-            names = ", ".join(source.name for source in program.sources) or "nothing"
+            names = [source.name for source in program.sources]
+            if not names:
+                raise InvalidArgumentError(
+                    "diagnose_answer: no gradient of the recording leads to an input. Record one that does."
+                )
             raise InvalidArgumentError(
-                f"diagnose_answer: the program has {len(program.sources)} inputs ({names}); give numbers by name, like "
-                f'{{"{names.split(", ")[0]}": 1.0}}.'
+                f"diagnose_answer: the program has {len(names)} inputs ({', '.join(names)}); give numbers by name, "
+                f'like {{"{names[0]}": 1.0}}.'
             )
         answer = {program.sources[0].name: answer}
     found: Answers = {}

@@ -8,9 +8,9 @@ stepped through, and recognized by the numbers it gives. `lab.Engine` replaces r
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +19,14 @@ from autodiff_lab.teaching.books import Books, Local
 from autodiff_lab.teaching.program import Entry
 from autodiff_lab.teaching.walks import Walk, backwards
 
+if TYPE_CHECKING:
+    from autodiff_lab.recording.recording import Recording
+    from autodiff_lab.teaching.program import Array
+
 Start = Callable[[Books], Mapping[int, Any]]
 
 
-def seeded(books: Books) -> dict[int, Any]:
+def seeded(books: Books) -> dict[int, Array]:
     """Return the accounts as a right pass starts: the seeds of the targets, and nothing else."""
     accounts: dict[int, Any] = {}
     for target, seed in zip(books.program.targets, books.program.seeds, strict=True):
@@ -88,7 +92,7 @@ class Engine:
         """
         return replace(self, only=value)
 
-    def gradients(self, recording: Any, names: Any = None) -> dict[str, Any]:
+    def gradients(self, recording: Recording, names: Iterable[str] | None = None) -> dict[str, Any]:
         """Run a pass over a finished recording and return the gradients that this engine reports.
 
         Parameters
@@ -116,7 +120,7 @@ class Engine:
         asked = program.accounts if names is None else {name: program.account(name) for name in names}
         return {name: books.gradient(who.tensors) for name, who in asked.items()}
 
-    def starting(self, books: Books) -> dict[int, Any]:
+    def starting(self, books: Books) -> Mapping[int, Array | float]:
         """Return the accounts at the start; those of a right pass but for the one value that `only` names."""
         found = dict(self.start(books))
         if self.only is None:
@@ -133,13 +137,13 @@ class Engine:
             rules = self.rules.get(entry.op, rules)
         return Local(books.program, entry, position, rules)
 
-    def contribution(self, books: Books, entry: Entry, position: int, incoming: Any) -> Any:
+    def contribution(self, books: Books, entry: Entry, position: int, incoming: Array) -> Array:
         """Return what an op contributes to one of its inputs."""
         local = self.local(books, entry, position)
         wrong = self.only in (None, entry.inputs[position]) if self.by_account else self._wrong_at(entry)
         return np.asarray(self.combine(incoming, local) if wrong else incoming * local)
 
-    def added(self, books: Books, key: int, old: Any, new: Any) -> Any:
+    def added(self, books: Books, key: int, old: Array, new: Array) -> Array:
         """Return what an account holds after a booking."""
         return self.accumulate(old, new) if self.only in (None, key) else old + new
 

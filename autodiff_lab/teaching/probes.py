@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.errors import LabError
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.teaching.books import run
 from autodiff_lab.teaching.engines import Engine
@@ -44,7 +45,7 @@ class Probe:
     Put x = 2.5 and answer again: what is the gradient with respect to x?
     """
 
-    point: dict[str, Any] = field(default_factory=dict)
+    point: dict[str, object] = field(default_factory=dict)
     names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -134,7 +135,7 @@ def _alike(parts: list[Kind]) -> int:
 def _probes(program: Program, asked: tuple[str, ...]) -> Iterator[Probe]:
     """Yield questions, the cheapest first."""
     others = [name for name in program.accounts if name not in asked]
-    settled = {program.recording.name_of(key) for key in program.targets}
+    settled = {spoken(program.recording, key) for key in program.targets}
     for name in others:
         if name not in settled:
             yield Probe({}, (name,))

@@ -17,13 +17,14 @@ import numpy as np
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.errors import InvalidArgumentError, NotInRecording
+from autodiff_lab.explain.expressions import spoken
 from autodiff_lab.explain.subjects import Subject, subject
 from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
 
 Array = np.ndarray[Any, Any]
-Point = Mapping[str, Any]
+Point = Mapping[str, object]
 """Values of inputs by name."""
 
 AGREES = 1e-3
@@ -137,10 +138,11 @@ class Program:
         found: dict[str, Subject] = {}
         for key in made:
             if key in self.uses or key in self.targets:
-                found.setdefault(self.recording.name_of(key), Subject(self.recording.name_of(key), (key,)))
+                name = spoken(self.recording, key)
+                found.setdefault(name, Subject(name, (key,)))
         return found | {source.name: source for source in self.sources}
 
-    def account(self, name: Any) -> Subject:
+    def account(self, name: object) -> Subject:
         """Return the value that a name, an id or a tensor stands for.
 
         Raises
@@ -245,7 +247,7 @@ def number_of(recording: Recording, key: int) -> Array:
     array = array_of(recording.tensors[key].snapshot)
     if array is None:
         raise InvalidArgumentError(
-            f"The recording kept only a summary of {recording.name_of(key)}, which is too large. Try a smaller program."
+            f"The recording kept only a summary of {spoken(recording, key)}, which is too large. Try a smaller program."
         )
     return array
 

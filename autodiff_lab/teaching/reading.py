@@ -5,7 +5,7 @@ The last backward pass of a recording says all three. Where there is none, they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.teaching.program import Array, Entry, Program, ancestors, array_of, number_of, registered_op
 
 
-def program_of(recording: Recording, target: Any = None, sources: Any = None) -> Program:
+def program_of(recording: Recording, target: object = None, sources: Iterable[object] | None = None) -> Program:
     """Return the program of a recording: that of its last backward pass, or of its last op where there is none.
 
     Parameters

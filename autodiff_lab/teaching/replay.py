@@ -74,7 +74,7 @@ def replay(recording: Recording, engine: Engine | None = None) -> Recording:
     return made.recording(seeds, carried, results, steps)
 
 
-def forward(recording: Recording, seeds: Any = None, target: Any = None) -> Recording:
+def forward(recording: Recording, seeds: Any = None, target: object = None) -> Recording:
     """Return a recording of the same program in which tangents are carried forward, op by op.
 
     Each op's result gets, from each of its inputs, that input's tangent times the local derivative. The derivatives are

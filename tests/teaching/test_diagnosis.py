@@ -18,7 +18,7 @@ from autodiff_lab.recording import Recording
 from tests.teaching.dealt import deal
 from tests.teaching.test_engines import diamond, engines_of
 
-COUNT = int(os.environ.get("FUZZ_COUNT", "200"))
+COUNT = int(os.environ.get("FUZZ_COUNT", "60"))
 PER_RULE = ("OWN_VALUE", "PRODUCT_OF_SLOPES", "CONSTANT_LOST")
 Numbers = dict[str, float]
 
@@ -89,9 +89,11 @@ def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Ca
         names = list(program.accounts) if every else [source.name for source in program.sources]
         right = gradients(program, teaching.Engine(), names)
         assert teaching.diagnose_answer(recording, right).right
-        found = [(e, gradients(program, e, names)) for e in faults(program, rng)]
-        engine, answer = next((e, a) for e, a in found if differ(a, right))
-        tied = any(e.code != engine.code and not differ(a, answer) for e, a in found)
+        planted = faults(program, rng)
+        answers = ((e, gradients(program, e, names)) for e in planted)
+        engine, answer = next((e, a) for e, a in answers if differ(a, right))
+        others = (gradients(program, e, names) for e in planted if e.code != engine.code)
+        tied = any(not differ(a, answer) for a in others)
         said = teaching.diagnose_answer(recording, answer)
         assert not said.right
         seen["faults"] += 1
@@ -124,7 +126,7 @@ def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Ca
     assert seen["apart alone"] >= 0.95 * seen["apart"]
     assert seen["known"] >= 0.95 * seen["faults"]
     assert seen["accused"] <= 0.05 * seen["slips"]
-    assert seen["settled"] >= 0.95 * seen["ties"]
+    assert seen["ties"] - seen["settled"] <= max(1, 0.05 * seen["ties"])
 
 
 def test_an_idea_that_is_applied_everywhere_goes_before_one_at_a_single_value() -> None:
