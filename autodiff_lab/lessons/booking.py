@@ -6,7 +6,7 @@ each entry is visited once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,11 @@ def check_engine(engine: PlainEngine, seed: int | None = None) -> CheckResult:
     >>> lessons.check_engine(engine)
     Passed. Right on 200 fresh programs, and in time on 40 doublings.
     """
-    programs = _programs(seed)
-    answers = [_accounts(attempt(engine, each.copy(), each.end), each) for each in programs]
+    programs: list[Dealt] = []
+    answers: list[Accounts] = []
+    for each in _programs(seed):
+        programs.append(each)
+        answers.append(_accounts(attempt(engine, each.copy(), each.end), each))
     _stop_if_wrong(programs, answers)
     _walk_doublings(lambda each: attempt(engine, each.copy(), each.end))
     return passed(f"Right on {PROGRAMS} fresh programs, and in time on 40 doublings.")
@@ -91,11 +94,12 @@ def check_clean_engine(engine: PlainEngine, seed: int | None = None) -> CheckRes
     >>> lessons.check_clean_engine(engine).code
     'STALE'
     """
-    programs = _programs(seed)
+    programs: list[Dealt] = []
     first: list[Accounts] = []
     again: list[Accounts] = []
     dirty: list[Accounts] = []
-    for each in programs:
+    for each in _programs(seed):
+        programs.append(each)
         ledger: Accounts = {}
         first.append(_accounts(attempt(engine, each.copy(), each.end, ledger), each))
         again.append(_accounts(attempt(engine, each.copy(), each.end, ledger), each))
@@ -114,9 +118,10 @@ def check_clean_engine(engine: PlainEngine, seed: int | None = None) -> CheckRes
     )
 
 
-def _programs(seed: int | None) -> list[Dealt]:
+def _programs(seed: int | None) -> Iterator[Dealt]:
+    """Deal programs one by one: an engine that stops at the first needs no other."""
     rng = np.random.default_rng(seed)
-    return [deal(rng) for _ in range(PROGRAMS)]
+    return (deal(rng) for _ in range(PROGRAMS))
 
 
 def _left(each: Dealt) -> Accounts:

@@ -31,7 +31,7 @@ from autodiff_lab.lessons.attempt import (
     same,
     stop,
 )
-from autodiff_lab.lessons.dealing import signed
+from autodiff_lab.lessons.dealing import signed, signed_each
 from autodiff_lab.lessons.exercise import Exercise
 from autodiff_lab.lessons.misfits import LOSSES, SCALES, SPREADS, SUMS, slopes_of, spread, summed
 from autodiff_lab.lessons.result import CheckResult, not_yet, passed
@@ -173,7 +173,9 @@ def check_unbroadcast(unbroadcast: Callable[..., Any], seed: int | None = None) 
     ('BROADCAST_KEPT', True)
     """
     rng = np.random.default_rng(seed)
-    trials = [(signed(rng, 1, 2, result), shape) for result, shape in fitting()]
+    pairs = list(fitting())
+    dealt = signed_each(rng, 1, 2, [result for result, _ in pairs])
+    trials = [(given, shape) for given, (_, shape) in zip(dealt, pairs, strict=True)]
     return _compare(
         unbroadcast, trials, summed, SUMS, list(fitting().values()),
         lambda trial: f"g of shape {trial[0].shape} for an input of shape {trial[1]}",

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.lessons.dealing import one_of
+
 Entry = tuple[str, list[tuple[str, float]]]
 """The name of a result, and each input with the local derivative."""
 Accounts = dict[str, float]
@@ -94,10 +96,10 @@ def deal(rng: np.random.Generator, most: int = 7) -> Dealt:
 def _gates(rng: np.random.Generator, names: Iterator[str], known: list[str], count: int) -> Iterator[Gate]:
     known = list(known)
     for _ in range(count):
-        op = str(rng.choice(["add", "multiply", "multiply", "add", "scale", "sin"]))
-        ins = tuple(str(rng.choice(known[-4:])) for _ in range(2 if op in ("add", "multiply") else 1))
+        op = one_of(rng, ("add", "multiply", "multiply", "add", "scale", "sin"))
+        ins = tuple(one_of(rng, known[-4:]) for _ in range(2 if op in ("add", "multiply") else 1))
         out = next(names)
-        yield out, op, ins, float(rng.choice([-2.0, 3.0, 5.0]))
+        yield out, op, ins, one_of(rng, (-2.0, 3.0, 5.0))
         known.append(out)
 
 

@@ -192,6 +192,7 @@ def _digits_from(x: float, n: int) -> dict[str, float]:
         "OTHER_BASE": max(-math.log2(size), 0.0),
         "OTHER_BASE ": max(-math.log(size), 0.0),
         "LOST_FOR_LEFT": 16 - _estimate(x, n),
+        "LOST_FOR_LEFT ": math.log10(size / UNIT),  # and no end at 16, where none are left
     }
 
 

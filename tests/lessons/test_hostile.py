@@ -34,24 +34,28 @@ def attack(exercise: str, *more: object) -> None:
         assert "text/html" in found._repr_mimebundle_(), number
 
 
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect.unwrap(deadline.share_seconds), "__defaults__", (0.1,))
 
 
+@pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_hostile_answers_get_an_answer(exercise: str) -> None:
     attack(exercise)
 
 
+@pytest.mark.usefixtures("soon")
 def test_hostile_answers_to_a_puzzle_get_an_answer() -> None:
     attack("7.1", lessons.backward_puzzle(seed=7))
 
 
+@pytest.mark.usefixtures("soon")
 def test_hostile_verdicts_on_dealt_functions_get_an_answer() -> None:
     attack("11.1", lessons.patients(seed=7))
 
 
+@pytest.mark.usefixtures("soon")
 def test_hostile_answers_after_a_right_one_get_an_answer() -> None:
     def mended(x: Any) -> Any:
         return lab.where(x < 1.0, x, lab.sqrt(lab.where(x < 1.0, 1.0, x)))

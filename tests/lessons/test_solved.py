@@ -8,7 +8,7 @@ import pytest
 from tests.amputation import marked
 from tests.lessons import solved
 from tests.lessons.answers import SOLVED
-from tests.lessons.play import LESSONS, number_of, play, results, sources
+from tests.lessons.play import LESSONS, number_of, sources
 from tests.tree import ROOT
 
 
@@ -19,10 +19,9 @@ def test_every_check_of_the_teachers_version_passes(lesson: str) -> None:
     filled = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
     shipped = sources(lesson)
     assert filled.keys() == shipped.keys()
-    assert {key for key in filled if filled[key] != shipped[key]} == set(SOLVED[number_of(lesson)])
-    found = results(play(lesson, filled))
-    assert set(SOLVED[number_of(lesson)]) <= set(found)
-    assert [key for key, result in found.items() if not result.passed] == []
+    assert {key: source.strip() for key, source in filled.items()} == {
+        key: source.strip() for key, source in (shipped | SOLVED[number_of(lesson)]).items()
+    }, "what test_lessons.py plays"
 
 
 def test_all_lessons_are_written(tmp_path: Path) -> None:

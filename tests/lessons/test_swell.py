@@ -1,5 +1,6 @@
 """Lesson 4: what is counted agrees with formulas that are really written out, with tapes, and with pictures."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,16 @@ def test_right_answers_pass_whatever_is_dealt() -> None:
     for seed in range(25):
         assert lessons.check_digits_left(lambda x, n: max(0, 15.95 - 0.301 * n), seed=seed).passed
         assert lessons.check_pair(lambda v, d: (4 * v * (1 - v), 4 * d - 8 * v * d), seed=seed).passed
+
+
+def test_digits_lost_are_told_from_digits_left_in_every_draw() -> None:
+    def digits_lost(x: float, n: int) -> float:
+        return math.log10(abs(slope(x, n)))
+
+    def slope(x: float, n: int) -> float:
+        d = 1.0
+        for _ in range(n):
+            x, d = 4 * x * (1 - x), d * (4 - 8 * x)
+        return d
+
+    assert {lessons.check_digits_left(digits_lost, seed).code for seed in range(200)} == {"LOST_FOR_LEFT"}

@@ -9,7 +9,7 @@ import pytest
 from tests.lessons import translate
 from tests.lessons.answers import SOLVED
 from tests.lessons.play import NOTEBOOKS, TRANSLATED, cells, number_of, play, results
-from tests.lessons.test_leaks import readable, secrets
+from tests.lessons.test_leaks import as_shipped, readable
 from tests.lessons.translate import catalogues, target, translated, wrong
 from tests.tree import shown
 
@@ -49,7 +49,7 @@ def test_it_plays_as_the_original_does(lesson: str) -> None:
 
 @pytest.mark.parametrize("lesson", TRANSLATED)
 def test_no_answer_can_be_read_in_it(lesson: str) -> None:
-    assert secrets(lesson).outcomes
+    assert as_shipped(lesson)[1].outcomes
     assert readable(lesson, notebook=nbformat.read(NOTEBOOKS / f"{lesson}.ipynb", as_version=4)) == []
     assert readable(lesson, {"rule": "Bei 1 ist die Ableitung **9**."} if lesson.startswith("de/01") else {})
 

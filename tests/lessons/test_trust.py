@@ -98,3 +98,10 @@ def test_evidence_of_a_letter_that_was_not_dealt_is_refused() -> None:
             lessons.patients(seed=1).evidence(letter)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="expected 'log'"):
         lessons.check_safe("cosine", lab.cos)
+
+
+def test_another_length_is_never_taken_for_the_right_one_with_a_little_added() -> None:
+    def function(x: lab.Tensor) -> lab.Tensor:
+        return lab.reduce_sum(lab.abs(x))
+
+    assert {lessons.check_safe("norm", function, seed).code for seed in range(300)} == {"CLIPPED"}
