@@ -111,7 +111,7 @@ test-peers: $(if $(PEER_PYTHON),,$(PACKAGES_STAMP)) ## Compare with torch and Te
 test-adapters: $(PACKAGES_STAMP) ## Test the adapters for PyTorch and JAX (PEER_PYTHON_TORCH=path/to/python, ..._JAX=...).
 	$(BIN)/python -m tests.adapters $(TEST_ARGS)
 
-# Tests that generate their cases from seeds read the number of cases from FUZZ_COUNT; `make test` runs the default of 300.
+# Tests that generate their cases from seeds read the number of cases from FUZZ_COUNT; `make test` runs few of them.
 test-fuzz: $(PACKAGES_STAMP) ## Run the tests that generate cases from seeds, with many more of them (FUZZ_COUNT=2000).
 	FUZZ_COUNT=$(or $(FUZZ_COUNT),2000) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
 		$$(grep -rl --include='test_*.py' FUZZ_COUNT tests) $(TEST_ARGS)

@@ -17,7 +17,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-COUNT = int(os.environ.get("FUZZ_COUNT", "300"))
+COUNT = int(os.environ.get("FUZZ_COUNT", "100"))
 """Cases of each generator: 300 in `make test`, the environment's in `make test-fuzz`."""
 FIRST = int(os.environ.get("FUZZ_FIRST", "0"))
 """The first seed, so that several runs try different cases."""

@@ -1,9 +1,10 @@
 """Run the project's checks in parallel: ``python -m tests.run`` is what ``make test`` does.
 
 The tests, the tests in the GPU simulator, the type check and the linter are independent, so all of them start at once.
-The tests have priority if there are not enough cores: some of them wait for a browser, and the other parts use the time
-that is left.  The output of the tests is shown while they run, that of another part once that part and the tests have
-ended, so that they do not mix.  A table of all parts comes last, and the status is 1 if one of them failed.
+If there are not enough cores the simulator gives way: it has two processes to the end, while a part with one that came
+last would leave a core idle.  The output of the tests is shown while they run, that of another part once that part and
+the tests have ended, so that they do not mix.  A table of all parts comes last, and the status is 1 if one of them
+failed.
 
 ``python -m tests.run lint types`` runs only these parts. Arguments after ``--`` are passed to pytest; with any, only
 the parts that run pytest are run.
@@ -62,6 +63,7 @@ class Running(Thread):
         """Run the commands one after the other."""
         begin = time.perf_counter()
         environment = {**os.environ, **(SIMULATED if self.part == "simulator" else {})}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the package, each again
         for command in self.commands:
             try:
                 with subprocess.Popen(
@@ -104,7 +106,7 @@ def run(parts: list[str], chosen: list[str]) -> int:
     """Run parts, with what pytest is told, and return the status: 0 if all is well."""
     workers = os.environ.get("WORKERS", "2")
     running = [
-        Running(part, commands(part, workers, chosen), shown=place == 0, polite=place > 0)
+        Running(part, commands(part, workers, chosen), shown=place == 0, polite=part == "simulator")
         for place, part in enumerate(parts)
     ]
     for part in running:

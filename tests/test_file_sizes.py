@@ -1,24 +1,19 @@
 """Files stay small enough to be read in one sitting, and have a docstring that says what they are."""
 
 import ast
-import io
-import tokenize
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_600, "ops": 8_500, "kernels": 10_900, "gpu": 1_600, "compile": 7_400, "extras": 5_070}
+BUDGETS = {"engine": 3_900, "ops": 8_500, "kernels": 11_400, "gpu": 1_600, "compile": 8_300, "extras": 5_080}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 73_000
-CORE = 62_700
+WHOLE = 75_200
+CORE = 64_810
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
-LAYOUT = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
-    tokenize.ENCODING,
-}  # fmt: skip
 
 
 def line_count(path: Path) -> int:
@@ -28,14 +23,16 @@ def line_count(path: Path) -> int:
 def code_count(path: Path) -> int:
     """Return the number of lines that hold code: blank lines, comments and docstrings are not counted."""
     text = path.read_text(encoding="utf-8")
-    found: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in LAYOUT:
-            found.update(range(token.start[0], token.end[0] + 1))
+    lines = enumerate(text.split("\n"), start=1)
+    found = {number for number, line in lines if line.strip() and not line.lstrip().startswith("#")}
+    docstrings: set[int] = set()
     for node in ast.walk(ast.parse(text)):
+        within = range(getattr(node, "lineno", 0), (getattr(node, "end_lineno", 0) or 0) + 1)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            found.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(found)
+            docstrings.update(within)
+        elif isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), str | bytes):
+            found.update(within)  # whatever a text looks like
+    return len(found - docstrings)
 
 
 def sources(folder: Path) -> list[Path]:
@@ -93,7 +90,7 @@ def test_every_module_says_what_it_is() -> None:
         for path in sources(folder)
         if path.suffix == ".py"
         and not path.is_relative_to(ROOT / "tests" / "data")  # scripts as a stranger would write them
-        and not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        and not re.match(r'(#.*\n|\s)*r?"""', path.read_text(encoding="utf-8"))
     ]
     assert not silent, "These modules open without a docstring:\n" + "\n".join(silent)
 

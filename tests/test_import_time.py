@@ -1,9 +1,15 @@
 """``import autodiff_lab`` is light: few packages, little time, nothing printed."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import autodiff_lab as lab
 
 HEAVY = [
     "numba",
@@ -29,17 +35,21 @@ packages = sorted({name.split(".")[0] for name in sys.modules})
 print(json.dumps({"numpy": numpy_alone, "whole": whole, "packages": packages}))
 """
 
-# An import system that knows the standard library, numpy, ml_dtypes and us, and calls everything else missing.
-ONLY_THE_CORE = """
+# Run where there is the standard library, NumPy and this package, and nothing else.
+NUMPY_ALONE = """
 import sys
-allowed = set(sys.stdlib_module_names) | {"numpy", "ml_dtypes", "autodiff_lab"}
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] not in allowed and not name.startswith("_"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Missing())
-import autodiff_lab
+import autodiff_lab as lab
 print("imported")
+x = lab.Variable(3.0, name="x")
+with lab.record() as recording, lab.GradientTape() as tape:
+    y = x * x + lab.sin(x)
+    slope = tape.gradient(y, x)
+recording.to_html(sys.argv[1])
+print(round(float(slope), 4), "5.01" in recording.to_svg())
+try:
+    lab.math.erf(x)
+except lab.errors.MissingPackage as error:
+    print(error)
 """
 
 
@@ -79,7 +89,15 @@ def test_training_on_the_cpu_loads_nothing_of_a_gpu() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_the_package_can_be_imported_with_numpy_and_ml_dtypes_alone() -> None:
-    run = fresh_process(ONLY_THE_CORE)
+def test_with_numpy_alone_the_engine_records_and_draws(tmp_path: Path) -> None:
+    installed = Path(np.__file__).parent.parent
+    for folder in [*installed.glob("numpy*"), Path(lab.__file__).parent]:
+        (tmp_path / folder.name).symlink_to(folder)
+    command = [sys.executable, "-S", "-c", NUMPY_ALONE, str(tmp_path / "page.html")]
+    where = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=where, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "imported"
+    first, second, *error = run.stdout.splitlines()
+    assert (first, second) == ("imported", "5.01 True")
+    assert error[0] == "erf(f32[]): this op needs scipy, which is not installed."
+    assert error[-1] == "  Try: pip install scipy"

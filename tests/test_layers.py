@@ -28,6 +28,7 @@ def _layers(*names: str) -> frozenset[str]:
 LAYERS: dict[str, frozenset[str]] = {
     "errors": NOTHING,
     "absent": NOTHING,
+    "imports": frozenset({"absent"}),
     "shown": NOTHING,
     "events": NOTHING,
     "repeats": NOTHING,
@@ -77,7 +78,7 @@ LAYERS["keras"] = _layers(
     "regularizers",
 )
 # Passes over finished recordings: the rules of the engine on what a recording holds.
-LAYERS["teaching"] = _layers("engine", "recording", "explain.subjects")
+LAYERS["teaching"] = _layers("engine", "recording", "explain.expressions", "explain.subjects")
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
 LAYERS.update(
