@@ -90,7 +90,7 @@ with lab.record() as UNKNOWN:
         (None, "y", 0, "InvalidArgumentError", "takes a recording, but this is a NoneType"),
         (SMALL, "z", 0, "NotInRecording", "Nothing in the recording is called 'z'"),
         (SMALL, "<b>", 0, "NotInRecording", "Nothing in the recording is called '<b>'"),
-        (SMALL, X, 0, "NotInRecording", "x is the result of no recorded op"),
+        (SMALL, X, 0, "NotInRecording", "x is not the result of a recorded op"),
         (SMALL, Y, 1, "InvalidArgumentError", "no input at position 1. Its inputs are 0: x"),
         (SMALL, Y, -1, "InvalidArgumentError", "no input at position -1"),
         (SMALL, Y, "x", "InvalidArgumentError", "no input at position 'x'"),

@@ -382,7 +382,7 @@ class _Pass:
 
 def _too_late(event: Any) -> None:
     raise RuntimeError(
-        f"{type(event).__name__} was emitted after finish(). Try: another Emitter for what runs afterwards."
+        f"{type(event).__name__} was emitted after finish(). Try another Emitter for what runs afterwards."
     )
 
 

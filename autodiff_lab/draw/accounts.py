@@ -211,7 +211,7 @@ def _accounts(right: Recording) -> tuple[Account, ...]:
     keys = sorted({*due, *right.sweeps[-1].targets}, key=lambda key: right.numbers[key])
     if len(keys) > MOST_ACCOUNTS or sum(due.values()) > MOST_BOOKINGS:
         raise InvalidArgumentError(
-            f"The program has {len(keys)} values with {sum(due.values())} bookings; up to {MOST_ACCOUNTS} with "
+            f"The program has {len(keys)} values with {sum(due.values())} contributions; up to {MOST_ACCOUNTS} with "
             f"{MOST_BOOKINGS} are shown side by side. Try a smaller program."
         )
     for key in keys:

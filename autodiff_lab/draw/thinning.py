@@ -1,8 +1,8 @@
 """Thinning: what a notebook or a page keeps of a recording stays within a number of bytes.
 
-Numbers are thinned, the graph never is: first the elements of arrays are rounded, then arrays are told in words, and at
-last the page does not compute again.  Long text is packed (gzip), to a tenth if it is structure and to a half if it is
-numbers.
+Numbers are thinned, the graph never is: first the elements of arrays are rounded, then arrays are described in words,
+and at last the page does not compute again.  Long text is packed (gzip), to a tenth if it is structure and to a half if
+it is numbers.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def kept(payload: dict[str, Any], most: int | None = MOST, besides: int = 0) -> 
     >>> scene = {"values": [["mean 0.12, spread 0 [20]", elements, "mean 0.12, spread 0", 0, 0]], "running": {}}
     >>> found = kept(scene, most=150)
     >>> found.payload["values"], found.without
-    ([['mean 0.12, spread 0 [20]', '', 'mean 0.12, spread 0', 0, 0]], 'arrays are told in words')
+    ([['mean 0.12, spread 0 [20]', '', 'mean 0.12, spread 0', 0, 0]], 'arrays are described in words')
     """
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most <= 0):
         raise InvalidArgumentError(
@@ -134,8 +134,8 @@ def _still(payload: dict[str, Any]) -> dict[str, Any]:
 
 _LEVELS: tuple[tuple[str, Callable[[dict[str, Any]], dict[str, Any]]], ...] = (
     ("elements of arrays are rounded to three digits", _rounded),
-    ("arrays are told in words", _in_words),
-    ("arrays are told in words, and inputs cannot be changed", _still),
+    ("arrays are described in words", _in_words),
+    ("arrays are described in words, and inputs cannot be changed", _still),
 )
 
 

@@ -289,7 +289,7 @@ class Variable(Identified, Operators):
         fits = shape == declared if self._shape is None else self._shape.is_compatible_with(shape)
         if not fits:
             raise ShapeMismatch(
-                f"Cannot assign to variable {self.name} due to variable shape {declared} and value shape {shape} "
+                f"Cannot assign to variable {self.name}: variable shape {declared} and value shape {shape} "
                 "are incompatible. Try lab.reshape, or declare the variable with shape=lab.TensorShape(None)."
             )
 

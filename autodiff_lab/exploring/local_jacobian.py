@@ -134,7 +134,7 @@ def _made(recording: Recording, result: Any) -> tuple[Application, int]:
         index = recording.tensors[key].application
         if index is not None:
             return recording.applications[index], key
-    raise NotInRecording(f"{who.name} is the result of no recorded op. Name the result of one, such as 'y' or '%1'.")
+    raise NotInRecording(f"{who.name} is not the result of a recorded op. Name one that is, such as 'y' or '%1'.")
 
 
 def _position(recording: Recording, application: Application, position: int) -> int:

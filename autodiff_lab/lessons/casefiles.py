@@ -89,13 +89,13 @@ def arrays(values: Any, names: Any, what: str) -> dict[str, np.ndarray]:
     except (TypeError, ValueError, AttributeError):
         raise InvalidArgumentError(f"case: {what!r} should have numbers for the inputs, by name.") from None
     if set(found) - set(names):
-        raise InvalidArgumentError(f"case: {what!r} names an input that there is not.")
+        raise InvalidArgumentError(f"case: {what!r} names an input that does not exist.")
     return found
 
 
 def _check_input(name: Any, what: Any) -> None:
     if not isinstance(name, str) or not name.isidentifier():
-        raise InvalidArgumentError(f"case: an input should have the name of a parameter, and {name!r} is none.")
+        raise InvalidArgumentError(f"case: an input should have the name of a parameter, and {name!r} is not one.")
     if not isinstance(what, Mapping) or not {"shape", "low", "high"} <= set(what):
         raise InvalidArgumentError(f"case: input {name!r} needs a shape, low and high.")
     bounds = [what[key] for key in ("low", "high", "first") if key in what]

@@ -157,7 +157,7 @@ def _same_cause(cause: str, truth: Finding) -> None:
     if truth.cause == "zero" and cause not in ("nan_forward", "nan_backward", "broadcast", "added_up", "connected"):
         raise stop("NONE_IS_ZERO", "The line is right. But that is a cause of None, and this gradient is not None.",
                    "Print it. A path that exists and a path that is missing are two different things.")  # fmt: skip
-    raise stop("WRONG_CAUSE", "The line is right, but it does something else than what you named.")
+    raise stop("WRONG_CAUSE", "The line is right, but it does something other than what you named.")
 
 
 def _mended(patient: Case, truth: Finding, program: Any) -> None:

@@ -221,7 +221,7 @@ class Case:
             "none": "Point at a line and name a cause first.",
             "early": "That line is still in order. Go on from there: which line is the first that is not?",
             "late": f"{CODES['SYMPTOM_FOR_CAUSE'].says} {CODES['SYMPTOM_FOR_CAUSE'].hint}",
-            "cause": "The line is right, but it does something else than what you named.",
+            "cause": "The line is right, but it does something other than what you named.",
             "next": "Now mend the program, and keep its value. The engine says:",
         }
         facts = {

@@ -118,7 +118,7 @@ def check_pair(step: Callable[[float, float], Any], of: str = "4x(1 - x)", seed:
             raise stop(code, "This is the local derivative alone: d is not used." * local,
                        "Start with d = 0: x does not move at all. What should come out?" * local)  # fmt: skip
     if all(same(d, truth, 1e-3) for d, truth in zip(derivatives, right, strict=True)):
-        raise stop("DIFFERENCES_ARE_AUTODIFF", "This is right to a few digits only, as a slope is that was measured.",
+        raise stop("DIFFERENCES_ARE_AUTODIFF", "This is right to a few digits only, as a measured slope is.",
                    "Carry d by the rule for products: no h is needed.")  # fmt: skip
     raise other("function")
 

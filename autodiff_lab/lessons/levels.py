@@ -383,7 +383,7 @@ _SAYS = {
     20: "The car stops there, at a light, and goes on in the same direction.",
     0: "The speed is 0 there, and the car is at home.",
     10: "There the car is fastest, not farthest: it goes on moving away.",
-    50: "There it comes back fastest. Being far from home is something else than moving fast.",
+    50: "There it comes back fastest. Being far from home is not the same as moving fast.",
 }
 
 EXERCISES: dict[str, Exercise] = {

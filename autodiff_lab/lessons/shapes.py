@@ -137,7 +137,7 @@ def shape_drill(seed: int | None = None) -> ShapeDrill:
     Raises
     ------
     InvalidArgumentError
-        If the seed is not a whole number from 0 on.
+        If the seed is not a whole number, 0 or more.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def shape_drill(seed: int | None = None) -> ShapeDrill:
     from autodiff_lab.widgets.shape_drill import ShapeDrill
 
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise InvalidArgumentError(f"seed should be a whole number from 0 on, but is {seed!r}.")
+        raise InvalidArgumentError(f"seed should be a whole number, 0 or more, but is {seed!r}.")
     rng = np.random.default_rng(seed)
     return ShapeDrill(*(_dealt(rng) for _ in range(ROUNDS)))
 

@@ -63,7 +63,7 @@ def swell(
     NotCallable
         If the step is not a function.
     InvalidArgumentError
-        If n is not an integer from 1 to 60, the step raises, computes with arrays or returns something else than a
+        If n is not an integer from 1 to 60, the step raises, computes with arrays or returns something other than a
         tensor, or has more than 100 ops.
     MissingPackage
         Where anywidget is not installed.

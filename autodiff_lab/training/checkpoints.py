@@ -225,7 +225,7 @@ class CheckpointLoadStatus:
         """
         self.assert_existing_objects_matched()
         if self._unused:
-            raise AssertionError(f"restore: {_listed(self._unused)} of {self._path} found no object yet.")
+            raise AssertionError(f"restore: no object uses {_listed(self._unused)} of {self._path} yet.")
         return self
 
     def assert_existing_objects_matched(self) -> Self:

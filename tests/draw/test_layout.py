@@ -189,7 +189,7 @@ def test_a_broken_graphviz_is_passed_over(how: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_engine_that_is_not_here_is_refused_with_those_that_are() -> None:
-    with pytest.raises(LayoutFailed, match=r"'neato' is not here; this machine has: .*layered"):
+    with pytest.raises(LayoutFailed, match=r"'neato' is not installed; this machine has: .*layered"):
         layout(graph(handmade.sine()), engine="neato")
 
 

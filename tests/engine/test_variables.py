@@ -85,7 +85,7 @@ def test_dtype_and_shape_stay() -> None:
         z.assign([1.0, 2.0])
     with pytest.raises(TypeError, match=r"Cannot convert.*int32"):
         z.assign(lab.constant([1.0, 2.0]))
-    wording = r"Cannot assign to variable z:0 due to variable shape \(2,\) and value shape \(3,\) are incompatible"
+    wording = r"Cannot assign to variable z:0: variable shape \(2,\) and value shape \(3,\) are incompatible"
     for assign in (z.assign, z.assign_add, z.assign_sub):
         with refused(ValueError, wording):
             assign([1, 2, 3])

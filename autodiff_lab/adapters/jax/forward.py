@@ -105,7 +105,7 @@ def record(
     Raises
     ------
     TypeError
-        If the function does not return a scalar of floats.
+        If the function does not return a floating-point scalar.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Runner:
         if len(targets) != 1 or targets[0].shape or not jnp.issubdtype(targets[0].dtype, jnp.inexact):
             found = ", ".join(f"{t.dtype}{list(t.shape)}" for t in targets)
             raise TypeError(
-                f"record: the function must return a scalar of floats, as for jax.grad, and it returned {found}. "
+                f"record: the function must return a floating-point scalar, as for jax.grad, but it returned {found}. "
                 "Try `lambda *args: jnp.sum(function(*args))`."
             )
         recording = self.emitter.start()

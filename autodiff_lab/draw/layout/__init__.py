@@ -167,5 +167,5 @@ def _engines(wanted: str | None) -> dict[str, Sequence[str]]:
         return available
     if wanted not in (OWN, *available):
         here = ", ".join([*available, OWN])
-        raise LayoutFailed(f"The layout engine {wanted!r} is not here; this machine has: {here}.")
+        raise LayoutFailed(f"The layout engine {wanted!r} is not installed; this machine has: {here}.")
     return {} if wanted == OWN else {wanted: available[wanted]}

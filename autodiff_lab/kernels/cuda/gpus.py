@@ -82,13 +82,13 @@ def simulate() -> None:
     Raises
     ------
     DeviceError
-        If this process has looked for a GPU already.
+        If this process has already looked for a GPU.
     """
     if simulated():
         return
     if "autodiff_lab.kernels.cuda.launching" in sys.modules or (memories.cache_info().currsize and memories()):
         raise DeviceError(
-            "simulate_gpu: this process has looked for a GPU already. Try it first thing in a new Python."
+            "simulate_gpu: this process has already looked for a GPU. Try calling it first in a new Python process."
         )
     _state["simulated"] = True
     memories.cache_clear()

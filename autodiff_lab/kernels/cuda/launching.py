@@ -157,6 +157,6 @@ def check_size(op: str, *shapes: tuple[int, ...]) -> None:
     for shape in shapes:
         if prod(shape) > MOST:
             raise InvalidArgumentError(
-                f"{op}: an array of shape {shape} has {prod(shape):,} elements, and kernels on a GPU count to "
-                f"{MOST:,}. Try the op on parts of it (lab.split), and lab.concat."
+                f"{op}: an array of shape {shape} has {prod(shape):,} elements, and kernels on a GPU index at most "
+                f"{MOST:,}. Try the op on parts of it: lab.split, then lab.concat."
             )

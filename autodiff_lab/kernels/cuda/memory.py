@@ -110,7 +110,7 @@ class Memory:
         """
         dtype = np.dtype(dtype)
         if dtype.kind in "OSU":  # single strings are NumPy's
-            raise DeviceError(f"{self.name}: strings live on the CPU only. Try to make them outside the device block.")
+            raise DeviceError(f"{self.name}: strings live on the CPU only. Try creating them outside the device block.")
         if dtype.kind not in KINDS:
             raise DeviceError(
                 f"{self.name}: elements of dtype {dtype.name} live on the CPU only. Try lab.cast(x, lab.float32) "
@@ -261,7 +261,7 @@ class Memory:
         self.slow_doubles = False
         warnings.warn(
             f"{op}: {self.details()['device_name']} ({self.name}) computes float64 at 1/32 of the speed of float32 or "
-            "less. Try lab.cast(x, lab.float32), or the CPU. This is said once.",
+            "less. Try lab.cast(x, lab.float32), or the CPU. This warning appears once.",
             DeviceWarning,
             stacklevel=_frames_to_the_user(),
         )

@@ -81,7 +81,7 @@ class Products(OnGpu):
             out = super().__call__(x, y)
         dtype = out.dtype
         if dtype is _TRUTH:
-            raise DtypeMismatch("matmul: truth values are not multiplied. Try lab.cast(x, lab.int32).")
+            raise DtypeMismatch("matmul: not defined for bool tensors. Try lab.cast(x, lab.int32).")
         if dtype is not x.dtype and x.dtype == y.dtype and x.dtype.isnative:  # NumPy multiplies bfloat16 in float32
             return out.astype(x.dtype, copy=False)
         return out

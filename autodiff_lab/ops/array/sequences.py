@@ -66,7 +66,7 @@ def range(start: TensorLike, limit: TensorLike | None = None, delta: TensorLike 
 
 def _counted(count: int) -> int:
     if count > _MOST // 8:
-        raise InvalidArgumentError(f"range: {count} numbers are too many for any memory. Try a larger delta.")
+        raise InvalidArgumentError(f"range: {count} numbers do not fit into any memory. Try a larger delta.")
     return room(count, "range")
 
 

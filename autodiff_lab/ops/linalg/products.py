@@ -104,7 +104,7 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b:
     if output_type is None and not (transpose_a or transpose_b or adjoint_a or adjoint_b):
         return matmul_two(a, b, name=name)
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise InvalidArgumentError("matmul: a matrix can be transposed or adjoint, not both.")
+        raise InvalidArgumentError("matmul: a matrix can be transposed or replaced by its adjoint, not both.")
     if not isinstance(a, (Tensor, Variable)) or not isinstance(b, (Tensor, Variable)):
         try:
             a, b = convert_pair(matmul_two.op, a, b)  # type: ignore[attr-defined]
@@ -122,8 +122,8 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b:
 
 
 matmul.__doc__ = doc(
-    "Matrix product over the last two axes; leading axes broadcast. a and b are transposed or adjoint first if asked, "
-    "and cast to output_type if one is given.",
+    "Matrix product over the last two axes; leading axes broadcast. If asked, a and b are first transposed or replaced "
+    "by their adjoints, and cast to output_type.",
     shapes="a (*b, m, k), b (*b, k, n) -> (*b, m, n)", dtypes="any number, both the same",
     derivative="g bᵀ for a, aᵀ g for b", raises=("shape", "dtypes", "argument", "convert"),
     notes="a_is_sparse, b_is_sparse, grad_a and grad_b are read by other engines; here they change nothing.",

@@ -224,7 +224,7 @@ class CurveExplorer(LabWidget):
             hi: Any = content.get("hi")
             given: Any = content.get("values")
             if not isinstance(given, dict) or set(given) != set(self.parameters):
-                raise ValueError("the page named other parameters than the function has")
+                raise ValueError("the page named parameters that the function does not have")
             if not all(isinstance(value, int | float) and np.isfinite(value) for value in (lo, hi, *given.values())):
                 raise ValueError("the page requested samples without a valid interval")
             curves, sample = self._remade(float(lo), float(hi), {name: float(value) for name, value in given.items()})
