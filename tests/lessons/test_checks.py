@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -311,3 +312,10 @@ def test_the_hint_fits_what_is_wrong_with_an_answer_that_is_none(answer: object,
     result = check_average_rate(answer)
     assert result.code == code
     assert hint in result.next_hint
+
+
+def test_a_size_is_never_taken_for_a_rate() -> None:
+    def size(f: Callable[[float], float], a: float, b: float) -> float:
+        return abs(f(b) - f(a)) / (b - a)
+
+    assert not any(check_average_rate(size, seed).passed for seed in range(600))
