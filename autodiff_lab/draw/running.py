@@ -1,13 +1,13 @@
 """Running: what a page needs in order to compute a recording again, forward and backward, after a number was changed.
 
 Every op of the program is listed, those of the derivative rules too, so one pass over the list gives values and
-gradients alike.  An elementwise op comes with its expression as a tree, every other one by its name: its twin in
-JavaScript is in ``widgets/running``.  `widgets/running/program.js` reads this payload; the two change together.
+gradients alike.  An elementwise op comes with its expression as a tree, one that is made of simpler ones with its steps
+(`draw.lowering`), every other one by its name: its twin in JavaScript is in ``widgets/running``.
+`widgets/running/program.js` reads this payload; the two change together.
 """
 
 from __future__ import annotations
 
-import ast
 import base64
 import math
 import re
@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.draw.expressions import expression
+from autodiff_lab.draw.lowering import LOWERED, lowered
 from autodiff_lab.draw.moves import Shape, moved
-from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.recording.model import Application, Sweep
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
@@ -28,23 +29,6 @@ FOLDER = Path(__file__).parent.parent / "widgets" / "running"
 MOST = 50_000
 """Elements of all values together up to which a page computes them again."""
 MOST_OPS = 5_000
-EXPRESSIONS = {
-    **{name: f"{name}({{0}})" for name in ("asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")},
-    **{name: f"{name}({{0}})" for name in ("lgamma", "digamma")},
-    **{name: f"bit_{name[8:]}({{0}}, {{1}})" for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
-    **dict.fromkeys(("floordiv", "floor_quotient"), "floor_quotient({0}, {1})"),
-    **dict.fromkeys(("truncatediv", "truncated_quotient"), "trunc({0} / {1})"),
-    "atan2": "atan2({0}, {1})",
-    "floormod": "floor_mod({0}, {1})",
-    "truncatemod": "remainder({0}, {1})",
-    "invert": "choose({0} < zero, -{0} - one, -{0} - one)",
-}
-"""Formulas of one element for ops that are never fused, or whose kernels are not such a formula."""
-_OPERATORS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|", ast.Lt: "<",
-    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.USub: "neg", ast.Not: "not",
-}  # fmt: skip
-_INPUT = re.compile(r"\{(\d+)\}")
 _TWIN = re.compile(r'^(twin|fn)\("([^"]+)"', re.MULTILINE)
 _FEW = 4
 
@@ -99,6 +83,7 @@ class _Tables:
         self.place = recording.numbers
         self.kinds: dict[tuple[str, tuple[int, ...]], int] = {}
         self.ops: dict[str, tuple[int, list[Any]]] = {}
+        self.known: dict[str, tuple[int, Any]] = {}
 
     def payload(self) -> dict[str, Any]:
         recording = self.recording
@@ -139,13 +124,18 @@ class _Tables:
 
     def run(self, application: Application) -> list[Any]:
         """Return the op, the inputs, the outputs and the parameters of an application."""
-        tree = expression(application.op, application.params)
-        op = [application.op] if tree is None else [application.op, tree]
-        at, _ = self.ops.setdefault(repr(op), (len(self.ops), op))
-        row = [at, self.places(application.inputs), self.places(application.outputs)]
         kept = [self.recording.tensors[key].snapshot.shape for key in application.inputs]
         made = [self.recording.tensors[key].snapshot.shape for key in application.outputs]
-        params = {} if tree else parameters(application.op, application.params or {}, kept, made[0] if made else ())
+        given = application.params or {}
+        key = repr((application.op, given, kept))
+        if key not in self.known:
+            what = computation(application.op, given, kept)
+            op = [application.op] if what is None else [application.op, what]
+            at, _ = self.ops.setdefault(repr(op), (len(self.ops), op))
+            self.known[key] = at, what
+        at, what = self.known[key]
+        row = [at, self.places(application.inputs), self.places(application.outputs)]
+        params = {} if what else parameters(application.op, given, kept, made[0] if made else ())
         if application.cause is not None:
             return [*row, params, application.cause]
         return [*row, params] if params else row
@@ -212,49 +202,16 @@ def _number(item: Any) -> int | float:
     return int(item) if isinstance(item, bool) else item
 
 
-def expression(name: str, params: dict[str, Any] | None) -> list[Any] | None:
-    """Return what an op computes for one element as a tree, or None if it is not elementwise.
+def computation(name: str, params: dict[str, Any], shapes: list[Shape]) -> Any:
+    """Return what an op computes, as the tree of one element or as steps; None if only its twin knows.
 
     Examples
     --------
-    >>> expression("softplus", None), expression("leaky_relu", {"alpha": 0.5})[0]
-    (['softplus', 0], 'choose')
+    >>> computation("multiply", {}, [(), ()]), computation("sum", {"axes": (-1,)}, [(3,)])
+    (['*', 0, 1], None)
     """
-    op = REGISTRY.get(name)
-    if op is None or name == "broadcast_to":
-        return None
-    text = EXPRESSIONS.get(name) or op.expression
-    if callable(text):
-        try:
-            text = text((None,) * (op.arity or 8), **(params or {}))
-        except Exception:  # noqa: BLE001 - a user's function; the op then has no twin
-            return None
-    return _tree(text) if text else None
-
-
-@lru_cache(maxsize=4096)
-def _tree(text: str) -> Any:
-    try:
-        found = _node(ast.parse(_INPUT.sub(r"x\1", text), mode="eval").body)
-    except (SyntaxError, KeyError, ValueError):
-        return None
-    return found if isinstance(found, list) else ["+", found, ["number", 0]] if found is None else ["same", found]
-
-
-def _node(node: ast.expr) -> Any:
-    if isinstance(node, ast.Name):
-        return int(node.id[1:]) if re.fullmatch(r"x\d+", node.id) else node.id
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id == "number":
-            return ["number", ast.literal_eval(node.args[0])]
-        return [node.func.id, *map(_node, node.args)]
-    if isinstance(node, ast.BinOp):
-        return [_OPERATORS[type(node.op)], _node(node.left), _node(node.right)]
-    if isinstance(node, ast.UnaryOp):
-        return [_OPERATORS[type(node.op)], _node(node.operand)]
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return [_OPERATORS[type(node.ops[0])], _node(node.left), _node(node.comparators[0])]
-    raise ValueError(ast.dump(node))
+    tree = expression(name, params)
+    return jsonable(lowered(name, params, shapes)) if tree is None and name in LOWERED else tree
 
 
 def parameters(name: str, params: dict[str, Any], shapes: list[Shape], shape: Shape) -> dict[str, Any]:
@@ -270,9 +227,9 @@ def parameters(name: str, params: dict[str, Any], shapes: list[Shape], shape: Sh
 
 
 def jsonable(value: Any) -> Any:
-    """Return parameters as JSON: infinities and nan as text that the twins turn into numbers again."""
+    """Return parameters as JSON: infinities and nan as text that `Number` of JavaScript reads."""
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return str(value).replace("inf", "Infinity")
     if isinstance(value, dict):
         return {name: jsonable(item) for name, item in value.items()}
     return [jsonable(item) for item in value] if isinstance(value, (list, tuple)) else value
@@ -284,7 +241,7 @@ def families() -> dict[str, str]:
 
     Examples
     --------
-    >>> families()["matmul"], families()["erf"]
+    >>> families()["einsum"], families()["erf"]
     ('products.js', 'special.js')
     """
     return {
@@ -303,7 +260,7 @@ def has_twin(name: str, params: dict[str, Any] | None = None) -> bool:
     >>> has_twin("matmul"), has_twin("svd")
     (True, False)
     """
-    return name in families() or expression(name, params) is not None
+    return name in families() or name in LOWERED or expression(name, params) is not None
 
 
 def wanted_files(payload: dict[str, Any]) -> set[str]:
@@ -313,8 +270,8 @@ def wanted_files(payload: dict[str, Any]) -> set[str]:
 
 
 def _names(tree: Any) -> Iterator[str]:
-    if isinstance(tree, list):
-        for part in tree:
+    if isinstance(tree, (list, dict)):
+        for part in tree.values() if isinstance(tree, dict) else tree:
             yield from _names(part)
     elif isinstance(tree, str):
         yield tree

@@ -18,6 +18,7 @@ OTHERS = {
     "compile/program/rewriting.py": {"hashable"},
     "recording/parameters.py": {"plain"},
     "draw/running.py": {"jsonable", "_names"},
+    "draw/lowering/steps.py": {"numbered"},
     "recording/numbers.py": {"_elements"},
     "recording/text.py": {"written"},
     "recording/wire.py": {"data_to_json"},

@@ -58,8 +58,7 @@ function toHalf(value, bits, least, most) {
 
 /** An array from numbers that are not rounded yet. @param {Spec} spec @param {ArrayLike<number>} numbers @returns {Arr} */
 export function rounded({ dtype, shape }, numbers) {
-  const round = roundingOf(dtype);
-  const data = Float64Array.from(numbers, round);
+  const data = dtype === "float64" && numbers instanceof Float64Array ? numbers : Float64Array.from(numbers, roundingOf(dtype));
   if (data.length !== sizeOf(shape)) throw new NotHere("the shape of a result depends on values");
   return { dtype, shape, data };
 }
@@ -69,6 +68,13 @@ export function computed(spec, value) {
   const numbers = new Float64Array(sizeOf(spec.shape));
   for (let at = 0; at < numbers.length; at += 1) numbers[at] = value(at);
   return rounded(spec, numbers);
+}
+
+/** The elements at some places; a place of -1 is none. @param {ArrayLike<number>} data @param {ArrayLike<number>} places @param {number} [otherwise] */
+export function taken(data, places, otherwise = 0) {
+  const found = new Float64Array(places.length);
+  for (let at = 0; at < found.length; at += 1) found[at] = places[at] < 0 ? otherwise : data[places[at]];
+  return found;
 }
 
 /** Values summed up at their places; a place of -1 is none. @param {ArrayLike<number>} values @param {ArrayLike<number>} places @param {Spec} out */
@@ -156,13 +162,7 @@ export function lanes(x, axes) {
   const view = permuted(viewOf(x.shape), [...kept, ...over]);
   const length = sizeOf(over.map((axis) => x.shape[axis]));
   const places = positions(view);
-  return { places, data: Float64Array.from(places, (at) => x.data[at]), length, count: sizeOf(kept.map((axis) => x.shape[axis])) };
-}
-
-/** The same shape with some axes of length 1. @param {number[]} shape @param {number[]} axes */
-export function keptShape(shape, axes) {
-  const { over } = split(axes, shape.length);
-  return shape.map((n, k) => (over.includes(k) ? 1 : n));
+  return { places, data: taken(x.data, places), length, count: sizeOf(kept.map((axis) => x.shape[axis])) };
 }
 
 /** Compute lane by lane, in place, with the result where the elements were. @param {Spec} spec @param {Arr} x @param {number[]} axes @param {(lane: Float64Array) => void} change */

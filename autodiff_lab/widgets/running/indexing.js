@@ -1,7 +1,7 @@
 // Twins of the ops that pick elements by position and of those that add them up there: gather, scatter, sort's helpers.
 
 import { sizeOf } from "../basics.js";
-import { NotHere, addedUp, broadcast, computed, positions, rounded, viewOf } from "./arrays.js";
+import { NotHere, addedUp, broadcast, positions, rounded, taken, viewOf } from "./arrays.js";
 import { twin } from "./twins.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
@@ -51,35 +51,16 @@ function pointedPlaces(whole, indices, lead) {
   });
 }
 
-/** @param {Arr} x @param {Int32Array} places @param {Spec} out */
-function picked(x, places, out) {
-  return rounded(out, Float64Array.from(places, (place) => x.data[place]));
-}
-
-twin("gather", ([x, indices], { axis }, [out]) => picked(x, pickedPlaces(x.shape, indices, axis), out));
+twin("gather", ([x, indices], { axis }, [out]) => rounded(out, taken(x.data, pickedPlaces(x.shape, indices, axis))));
 twin("scatter_axis", ([g, indices], { axis }, [out]) => addedUp(g.data, pickedPlaces(out.shape, indices, axis), out));
-twin("gather_nd", ([x, indices], { lead = 0 }, [out]) => picked(x, pointedPlaces(x.shape, indices, lead), out));
+twin("gather_nd", ([x, indices], { lead = 0 }, [out]) => rounded(out, taken(x.data, pointedPlaces(x.shape, indices, lead))));
 twin("scatter_nd", ([g, indices], { shape }, [out]) => addedUp(g.data, pointedPlaces(out.shape, indices, out.shape.length - shape.length), out));
 twin("take_along", ([x, indices], { axis }, [out]) => {
   const at = x.shape.length + axis;
-  return picked(x, alongPlaces(out.shape, indices, axis, x.shape[at]), out);
+  return rounded(out, taken(x.data, alongPlaces(out.shape, indices, axis, x.shape[at])));
 });
 twin("put_along", ([g, indices], { axis, length }, [out]) => addedUp(g.data, alongPlaces(g.shape, indices, axis, length), out));
-twin("kept_mask", ([indices], { shape }, [out]) => {
-  const gone = new Set(pointedPlaces(shape, indices, 0));
-  return computed(out, (at) => (gone.has(at) ? 0 : 1));
-});
-twin("one_hot", ([indices], { depth, on, off, axis }, [out]) => {
-  const at = axis === -1 ? out.shape.length - 1 : axis;
-  const stride = sizeOf(out.shape.slice(at + 1));
-  return computed(out, (place) => {
-    const inner = place % stride;
-    const hot = Math.floor(place / stride) % depth;
-    const row = Math.floor(place / (stride * depth));
-    return indices.data[row * stride + inner] === hot ? Number(on) : Number(off);
-  });
-});
-twin("permute", ([x, order], _, [out]) => picked(x, rowPlaces(x.shape, order), out));
+twin("permute", ([x, order], _, [out]) => rounded(out, taken(x.data, rowPlaces(x.shape, order))));
 twin("unpermute", ([x, order], _, [out]) => addedUp(x.data, rowPlaces(x.shape, order), out));
 
 /** Rows of matrices in another order. @param {number[]} shape @param {Arr} order */
@@ -99,7 +80,5 @@ function scattered(change) {
 }
 
 twin("tensor_scatter_nd_update", scattered((_, update) => update));
-twin("tensor_scatter_nd_add", scattered((old, update) => old + update));
-twin("tensor_scatter_nd_sub", scattered((old, update) => old - update));
 twin("tensor_scatter_nd_max", scattered((old, update) => Math.max(old, update)));
 twin("tensor_scatter_nd_min", scattered((old, update) => Math.min(old, update)));

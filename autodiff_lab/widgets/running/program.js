@@ -3,11 +3,12 @@
 
 import { sizeOf } from "../basics.js";
 import { NotHere, isFloat, rounded, roundingOf } from "./arrays.js";
-import { evaluate } from "./expressions.js";
-import { TWINS, fn } from "./twins.js";
+import { compute, runSteps } from "./lowered.js";
+import { fn } from "./twins.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
-/** @typedef {{ op: string, tree: any[] | null, inputs: number[], outputs: number[], params: any, cause: number }} Run */
+/** @import { Lowered } from "./lowered.js" */
+/** @typedef {{ op: string, what: string | any[] | Lowered, inputs: number[], outputs: number[], params: any, cause: number }} Run */
 /** @typedef {{ values: (Arr | null)[], changed: Set<number>, missing: Map<string, string> }} Outcome by place; of what cannot be computed, why */
 /** @typedef {{ place: number, how: string, where: string }} Read where the program itself looked at a value */
 
@@ -23,7 +24,7 @@ export class Program {
     this.recorded = payload.tensors.map((/** @type {any[]} */ row, /** @type {number} */ at) => (row.length > 1 ? elementsOf(this.specs[at], row[1]) : null));
     /** @type {Run[]} */
     this.runs = payload.runs.map((/** @type {any[]} */ [op, inputs, outputs, params = {}, cause = -1]) => ({
-      op: payload.ops[op][0], tree: payload.ops[op][1] ?? null, inputs, outputs, params, cause,
+      op: payload.ops[op][0], what: payload.ops[op][1] ?? payload.ops[op][0], inputs, outputs, params, cause,
     }));
     /** @type {Map<number, Run>} */
     this.makers = new Map(this.runs.flatMap((run) => run.outputs.map((output) => [output, run])));
@@ -87,11 +88,8 @@ export class Program {
     const nothing = outs.map(() => null);
     if (!known(ins)) return nothing;
     try {
-      if (run.tree) return [evaluate(run.tree, ins, outs[0])];
-      const twin = TWINS.get(run.op);
-      if (!twin) throw new NotHere("it has no twin in JavaScript");
-      const made = twin(ins, run.params, outs);
-      return Array.isArray(made) ? made : [made];
+      if (!isLowered(run.what)) return compute(run.what, ins, run.params, outs);
+      return runSteps(run.what, ins).map(({ data }, at) => rounded(outs[at], data));
     } catch (error) {
       missing.set(run.op, error instanceof NotHere ? error.message : "its parameters are not known here");
       return nothing;
@@ -130,6 +128,11 @@ export class Program {
       return changed.has(read.place) && old && !same(old, now, read.how) ? [{ ...read, before: old, after: now }] : [];
     });
   }
+}
+
+/** @param {string | any[] | Lowered} what @returns {what is Lowered} */
+function isLowered(what) {
+  return typeof what === "object" && "steps" in what;
 }
 
 /** @param {(Arr | null)[]} ins @returns {ins is Arr[]} */

@@ -1,8 +1,8 @@
 // Twins of the ops that move elements: shapes, joins, slices, diagonals.  Where the elements of a result come from was
-// found out by draw/moves.py, which runs the kernels on places; casts and ramps are here too.
+// found out by draw/moves.py, which runs the kernels on places; casts are here too.
 
 import { remembered, sizeOf } from "../basics.js";
-import { NotHere, computed, positions, rounded, viewOf } from "./arrays.js";
+import { NotHere, positions, rounded, taken } from "./arrays.js";
 import { twin } from "./twins.js";
 
 /** @typedef {number[][]} Ranges each a start, and a length and a stride for every axis */
@@ -15,7 +15,7 @@ const placesOf = remembered((/** @type {Ranges} */ ranges) => Int32Array.from(ra
 twin("band_part broadcast_to concat diag diag_part diag_range diag_range_part pad pad_axis reverse roll slice slice_axis stack take tile transpose unslice",
   (ins, { places, value = 0 }, [out]) => {
     const data = ins.length === 1 ? ins[0].data : ins.flatMap((x) => Array.from(x.data));
-    return rounded(out, Float64Array.from(placesOf(places), (place) => (place < 0 ? Number(value) : data[place])));
+    return rounded(out, taken(data, placesOf(places), Number(value)));
   });
 twin("accumulate_parts", (ins, { places, onto }, [out]) => {
   const whole = onto ? Float64Array.from(ins[0].data) : new Float64Array(sizeOf(out.shape));
@@ -25,16 +25,6 @@ twin("accumulate_parts", (ins, { places, onto }, [out]) => {
 twin("identity stop_gradient after copy_to_device reshape cast", ([x], _, [out]) => rounded(out, x.data));
 twin("cast_to_discrete", ([x], _, [out]) => rounded(out, /int/.test(out.dtype) ? x.data.map(whole) : x.data));
 twin("shape", ([x], _, [out]) => rounded(out, x.shape));
-twin("linspace", ([first, last], { num, axis }, [out]) => {
-  const steps = Math.max(num - 1, 1);
-  const stride = viewOf(out.shape).strides[out.shape.length + axis];
-  return computed(out, (at) => {
-    const index = Math.floor(at / stride) % num;
-    const from = (at % stride) + Math.floor(at / (stride * num)) * stride;
-    const [a, b] = [first.data[from], last.data[from]];
-    return index === steps ? b : a + ((b - a) / steps) * index;
-  });
-});
 
 /** An integer from a float, as a cast makes it. @param {number} value */
 function whole(value) {
