@@ -5,6 +5,8 @@ import { hasCells } from "./jump.js";
 /** @import { ExplorerView } from "./widget.js" */
 /** @import { Key } from "./keys.js" */
 
+const ZOOM_STEP = 1.25;
+
 /** @param {ExplorerView} view @returns {Key[]} */
 export function keysOf(view) {
   const by = (/** @type {number} */ count) => () => view.go(view.step() + count);
@@ -39,8 +41,8 @@ export function keysOf(view) {
     { keys: ["/"], shown: "/", does: "search", act: () => view.header.finder.toggle() },
     { keys: ["f"], shown: "f", does: "fit the graph to the panel", menu: "Fit to the panel", act: () => view.graph.fit() },
     { keys: ["F"], shown: "F", does: "full screen, and back", act: () => view.fillScreen() },
-    { keys: ["+", "="], shown: "+", does: "larger", menu: "Zoom in", act: () => view.graph.zoomByKey(1) },
-    { keys: ["-"], shown: "−", does: "smaller", menu: "Zoom out", act: () => view.graph.zoomByKey(-1) },
+    { keys: ["+", "="], shown: "+", does: "larger", menu: "Zoom in", act: () => view.graph.zoom(ZOOM_STEP) },
+    { keys: ["-"], shown: "−", does: "smaller", menu: "Zoom out", act: () => view.graph.zoom(1 / ZOOM_STEP) },
     { keys: ["Shift+ArrowRight"], shown: "Shift →", does: "make the selected input larger", act: () => view.tuner.nudge(1) },
     { keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "make it smaller", act: () => view.tuner.nudge(-1) },
     { keys: ["r"], shown: "r", does: "back to the recorded values", act: () => view.tuner.undo() },

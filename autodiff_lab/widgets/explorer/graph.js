@@ -11,24 +11,23 @@ import { twins, usersOf } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
 import { counted } from "./words.js";
 
-/** @import { Scene, View, Box } from "./scene.js" */
+/** @import { View, Box } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /** @import { Look } from "./viewport.js" */
 /** @import { BoxPicture } from "./boxes.js" */
 /** @import { EdgePicture } from "./edges.js" */
 /** @import { Trace } from "./trace.js" */
-/** @typedef {{ select: (at: number, other: boolean) => void, take: (edge: number) => void, enter: (at: number) => void, grown: (height: number) => void, pointed: (applications: number[]) => void, signal: AbortSignal }} GraphActs */
+/** @import { ExplorerView } from "./widget.js" */
 
-const KEYBOARD_STEP = 1.25;
 const TREE = "Right and left arrow: steps. I: an input, C: a consumer, Shift with down or up arrow: the one beside it. Enter: into a scope, U: out of it. Question mark: all keys.";
 const SMALL_PRINT = 12;
 
 /** The panel with the graph in it. */
 export class GraphPanel {
-  /** @param {Scene} scene @param {GraphActs} acts */
-  constructor(scene, acts) {
-    this.scene = scene;
-    this.acts = acts;
+  /** @param {ExplorerView} explorer */
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.scene = explorer.scene;
     /** @type {View | null} */
     this.view = null;
     /** @type {BoxPicture[]} */
@@ -58,7 +57,7 @@ export class GraphPanel {
     /** @type {Box | null} the box of the current step */
     this.home = null;
     this.canvas = drawing("svg", { class: "canvas", "aria-hidden": "true" }, this.world);
-    this.colours = new Colours(scene, this.canvas);
+    this.colours = new Colours(this.scene, this.canvas);
     this.notice = element("p", { class: "notice" });
     this.inspector = element("div", { class: "inspector" });
     this.element = element(
@@ -161,7 +160,7 @@ export class GraphPanel {
     if (this.grown || !this.room) return;
     this.grown = true;
     const high = roomFor(view, this.room.width, this.element.ownerDocument.defaultView?.innerHeight ?? 800);
-    this.acts.grown(high);
+    this.explorer.fitCard(high);
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
   }
 
@@ -170,9 +169,10 @@ export class GraphPanel {
     this.moved = true;
   }
 
-  /** @param {number} factor */
-  zoom(factor, x = this.size().width / 2, y = this.size().height / 2, gliding = false) {
-    this.move(zoomed(this.look, factor, x, y), gliding);
+  /** Zoom about a point of the panel, or gliding about its middle. @param {number} factor @param {number} [x] @param {number} [y] */
+  zoom(factor, x, y) {
+    const { width, height } = this.size();
+    this.move(zoomed(this.look, factor, x ?? width / 2, y ?? height / 2), x === undefined);
     this.moved = true;
   }
 
@@ -238,7 +238,7 @@ export class GraphPanel {
   /** Let everything step back but a trace; null for none. @param {Trace | null} trace */
   trace(trace) {
     this.world.classList.toggle("tracing", trace !== null);
-    this.boxes.forEach(({ group }, at) => group.classList.toggle("traced", Boolean(trace?.boxes.has(at))));
+    this.flag("traced", trace?.boxes ?? []);
     this.edges.forEach(({ group }, at) => group.classList.toggle("traced", Boolean(trace?.edges.has(at))));
   }
 
@@ -251,34 +251,29 @@ export class GraphPanel {
   /** Light up tensors: their edges and every box that takes them; of a box, its twins too. @param {number[]} tensors @param {Box} [box] */
   light(tensors, box) {
     const wanted = new Set(tensors);
-    const paired = new Set(box && this.view ? twins(this.scene, this.view, box) : []);
-    this.boxes.forEach(({ group }, at) => group.classList.toggle("twin", paired.has(at)));
+    this.flag("twin", box && this.view ? twins(this.scene, this.view, box) : []);
     const lit = new Set();
     for (const { edge, group } of this.edges) {
       const on = wanted.has(edge.tensor);
       group.classList.toggle("lit", on);
       if (on) lit.add(edge.source).add(edge.target);
     }
-    this.lightBoxes(lit);
-    this.acts.pointed(box ? [box.application, ...box.members] : tensors.map((tensor) => this.scene.tensors.get(tensor)?.application ?? -1));
+    this.flag("lit", lit);
+    const made = box ? [box.application, ...box.members] : tensors.map((tensor) => this.scene.tensors.get(tensor)?.application ?? -1);
+    this.explorer.source?.point(made);
   }
 
-  /** @param {Iterable<number>} places */
-  lightBoxes(places) {
-    const lit = new Set(places);
-    this.boxes.forEach((picture, at) => picture.group.classList.toggle("lit", lit.has(at)));
-  }
-
-  /** Mark what a search found. @param {Set<number>} found */
-  mark(found) {
-    this.boxes.forEach((picture, at) => picture.group.classList.toggle("found", found.has(at)));
+  /** Give a class to some boxes, and take it from all others. @param {string} name @param {Iterable<number>} places */
+  flag(name, places) {
+    const flagged = new Set(places);
+    this.boxes.forEach(({ group }, at) => group.classList.toggle(name, flagged.has(at)));
   }
 
   listen() {
-    const { signal } = this.acts;
+    const { signal } = this.explorer.stop;
     const panel = this.element;
     panel.addEventListener("pointerdown", (event) => this.grab(event), { signal });
-    this.canvas.addEventListener("dblclick", (event) => this.acts.enter(boxAt(/** @type {Element} */ (event.target))), { signal });
+    this.canvas.addEventListener("dblclick", (event) => this.explorer.enter(boxAt(/** @type {Element} */ (event.target))), { signal });
     panel.addEventListener("wheel", (event) => this.wheel(event), { signal, passive: false });
     this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
     this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
@@ -290,7 +285,7 @@ export class GraphPanel {
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
     this.canvas.style.width = `${this.room.width}px`;
     this.canvas.style.height = `${this.room.height}px`;
-    if (this.grown && !this.element.closest(":fullscreen")) this.acts.grown(this.room.height);
+    if (this.grown && !this.element.closest(":fullscreen")) this.explorer.fitCard(this.room.height);
     if (this.moved) this.move({ ...this.look });
     else this.lookAround();
   }
@@ -313,11 +308,12 @@ export class GraphPanel {
     };
     const drop = (/** @type {boolean} */ cancelled) => {
       if (dragged || cancelled) return;
-      if (shut) this.acts.enter(at);
-      else if (edge) this.acts.take(Number(edge));
-      else this.acts.select(at, event.shiftKey);
+      if (shut) this.explorer.enter(at);
+      else if (edge) this.explorer.tracer.take(Number(edge));
+      else if (event.shiftKey) this.explorer.tracer.path(this.explorer.focus(), at);
+      else this.explorer.choose(at);
     };
-    followPointer(this.element.ownerDocument, this.acts.signal, drag, drop);
+    followPointer(this.element.ownerDocument, this.explorer.stop.signal, drag, drop);
   }
 
   /** Ctrl and the wheel zoom, and so does pinching; the plain wheel scrolls the page. @param {WheelEvent} event */
@@ -359,11 +355,6 @@ export class GraphPanel {
     const users = usersOf(this.scene, number).map((user) => user.op.name);
     const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ` and ${users.length - 8} more` : ""}`;
     setText(this.inspector, `${tensorWords(this.scene, this.state, tensor)}\n${used}`);
-  }
-
-  /** @param {1 | -1} way */
-  zoomByKey(way) {
-    this.zoom(way > 0 ? KEYBOARD_STEP : 1 / KEYBOARD_STEP, undefined, undefined, true);
   }
 }
 

@@ -62,7 +62,7 @@ export class SourcePanel extends Part {
   /** @param {number} line */
   light(line) {
     const nodes = this.nodesOf(line);
-    if (nodes.length) this.graph.lightBoxes(nodes);
+    if (nodes.length) this.graph.flag("lit", nodes);
     this.mark("lit", nodes.length ? [line] : []);
   }
 

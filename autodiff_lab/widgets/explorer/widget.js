@@ -43,14 +43,7 @@ export class ExplorerView {
     this.scene = decode(payload);
     this.stop = new AbortController();
     const { signal } = this.stop;
-    this.graph = new GraphPanel(this.scene, {
-      select: (at, other) => (other ? this.tracer.path(this.focus(), at) : this.choose(at)),
-      take: (edge) => this.tracer.take(edge),
-      enter: (at) => this.enter(at),
-      grown: (height) => this.root.style.setProperty("--explorer-height", `${height}px`), // the card is as high as the graph
-      pointed: (applications) => this.source?.point(applications),
-      signal,
-    });
+    this.graph = new GraphPanel(this);
     this.source = new SourcePanel(this);
     this.folds = new Folds(this);
     this.tracer = new Tracer(this);
@@ -105,6 +98,11 @@ export class ExplorerView {
     const acts = { step: paint, solved: paint, ask: paint, unfolded: () => this.refold(), passes: () => this.repaint() };
     for (const [trait, act] of Object.entries(acts)) listenToTraits(model, [trait], act, signal);
     signal.addEventListener("abort", () => this.root.remove());
+  }
+
+  /** The card is as high as the graph. @param {number} height */
+  fitCard(height) {
+    this.root.style.setProperty("--explorer-height", `${height}px`);
   }
 
   step() {
@@ -324,7 +322,7 @@ export class ExplorerView {
   /** @param {{ view: string, at: number }[]} found */
   mark(found) {
     const keys = new Set(found.map(({ view, at }) => this.scene.views.get(view)?.boxes[at].key));
-    this.graph.mark(new Set(this.graph.view?.boxes.flatMap((box) => (keys.has(box.key) && !box.outside ? [box.at] : []))));
+    this.graph.flag("found", this.graph.view?.boxes.flatMap((box) => (keys.has(box.key) && !box.outside ? [box.at] : [])) ?? []);
   }
 }
 
