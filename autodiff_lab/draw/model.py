@@ -12,11 +12,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One number for each iteration of a loop, None where there is none; `kind` is 'value' or 'gradient'."""
+    """One number for each iteration of a loop, None where there is none; `kind` is 'value' or 'gradient'.
+
+    `tensors` are the tensors whose values these are, none for gradients.
+    """
 
     name: str
     kind: str
     numbers: tuple[float | None, ...]
+    tensors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _losses(loop: Loop, timeline: Timeline) -> list[int]:
 def _values(tensors: Sequence[int], timeline: Timeline, kind: str) -> Series | None:
     records = timeline.recording.tensors
     name = next((records[tensor].name for tensor in tensors if records[tensor].name), "") or ""
-    return _series(name, kind, [records[tensor].snapshot for tensor in tensors])
+    return _series(name, kind, [records[tensor].snapshot for tensor in tensors], tuple(tensors))
 
 
 def _gradients(tensors: Sequence[int], timeline: Timeline) -> Series | None:
@@ -79,10 +79,10 @@ def _gradients(tensors: Sequence[int], timeline: Timeline) -> Series | None:
     return _series("", "gradient", totals)
 
 
-def _series(name: str, kind: str, snapshots: Sequence[Snapshot | None]) -> Series | None:
+def _series(name: str, kind: str, snapshots: Sequence[Snapshot | None], tensors: tuple[int, ...] = ()) -> Series | None:
     """Return the numbers of snapshots; None where fewer than two of them have one."""
     numbers = tuple(None if one is None else _number(one) for one in snapshots)
-    return Series(name, kind, numbers) if sum(n is not None for n in numbers) > 1 else None
+    return Series(name, kind, numbers, tensors) if sum(n is not None for n in numbers) > 1 else None
 
 
 def _number(snapshot: Snapshot) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import SECONDS, arrangements
 from autodiff_lab.draw.layout.rows import turns
-from autodiff_lab.draw.model import Graph, Layout
+from autodiff_lab.draw.model import Graph, Layout, Node, Series
 from autodiff_lab.draw.series import heights
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import clipped
@@ -56,7 +56,7 @@ class Picture:
             application = -1 if node.application is None else node.application
             shown = [numbers[tensor] for tensor in node.tensors]
             members = list(node.members)
-            loop = [[*node.turns], *([s.kind, s.name, heights(s.numbers)] for s in node.series)] if node.turns else []
+            loop = [[*node.turns], *(_row(node, s, numbers) for s in node.series)] if node.turns else []
             more = [loop or node.times] if loop or node.times > 1 else []
             names = [node.key, node.kind, clipped(node.label), clipped(node.name)]
             nodes.append([*names, shown, application, members, int(node.outside), *corner, *more])
@@ -67,6 +67,13 @@ class Picture:
         ]
         size = [round(self.layout.width), round(self.layout.height)]
         return {"nodes": nodes, "edges": edges, "size": size, **({"down": 1} if self.layout.down else {})}
+
+
+def _row(node: Node, series: Series, numbers: Mapping[int, int]) -> list[Any]:
+    """Return the numbers of a loop and, if its node shows them, the tensors that have them."""
+    shown = node.tensors == series.tensors[-1:] and all(tensor in numbers for tensor in series.tensors)
+    each = [[numbers[tensor] for tensor in series.tensors]] if shown and series.tensors else []
+    return [series.kind, series.name, heights(series.numbers), *each]
 
 
 def views(recording: Recording, timeline: Timeline, time_limit: float = SECONDS) -> dict[str, Picture]:

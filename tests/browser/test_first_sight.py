@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import OpenPage, Screenshot
-from tests.browser.pages import explorer, save, take_focus
+from tests.browser.pages import explorer, read_step, save, take_focus
 from tests.browser.test_training_page import recorded
 
 SMALLEST = 11.0
@@ -89,6 +89,25 @@ def test_a_loop_is_one_node_that_opens_at_the_current_iteration(
     assert "4 of 20" in (frame.text_content() or "")
     root.page.keyboard.press("u")
     assert frame.count() == 0
+
+
+def test_a_training_loop_shows_the_loss_of_the_step_that_one_is_at(
+    open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = recorded("mlp_training", monkeypatch)
+    losses = [recording.tensors[sweep.targets[0]].snapshot.array for sweep in recording.sweeps]
+    root = explorer(open_page(save(recording, tmp_path)).page)
+    take_focus(root)
+    value = root.locator('.box[data-key^="l"] .value')
+    root.page.keyboard.press("Home")
+    assert value.text_content() == "loss …"
+    each = len(recording.order) // len(losses)
+    for done, loss in enumerate(losses[:2], start=1):
+        while read_step(root)["step"] < each * done:
+            root.page.keyboard.press("ArrowRight")
+        assert value.text_content() == f"loss {loss:.4g}"
+    root.page.keyboard.press("End")
+    assert value.text_content() == f"loss {losses[-1]:.4g}"
 
 
 def test_full_screen_and_back(open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

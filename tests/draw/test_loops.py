@@ -76,6 +76,7 @@ def test_the_curve_of_a_training_loop_is_its_loss() -> None:
     (losses,) = loop_of(graph(recording)).series
     means = [a.outputs[0] for a in recording.forward if a.op == "mean"]
     assert losses.name == "loss"
+    assert losses.tensors == tuple(means)
     wanted = [float(recording.tensors[tensor].snapshot.array) for tensor in means]
     assert losses.numbers == pytest.approx(wanted)
     assert wanted[-1] < wanted[0]

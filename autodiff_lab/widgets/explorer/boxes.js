@@ -141,8 +141,7 @@ function pointOf(box, series, at) {
  */
 function markTurn(scene, state, box, picture) {
   if (!picture.turn) return;
-  const scope = scene.applications.get(state.now?.application ?? -1)?.scope ?? "";
-  const at = box.turns.findIndex((turn) => isInside(scope, turn));
+  const at = turnAt(scene, state, box);
   const series = box.series[state.phase === "backward" ? box.series.length - 1 : 0];
   const shown = at >= 0 && series.heights[at] !== null;
   picture.turn.style.display = shown ? "" : "none";
@@ -150,6 +149,25 @@ function markTurn(scene, state, box, picture) {
   const [x, y] = pointOf(box, series, at);
   setAttribute(picture.turn, "cx", x.toFixed(1));
   setAttribute(picture.turn, "cy", y.toFixed(1));
+}
+
+/** The iteration of a loop in which the step is, or -1. @param {Scene} scene @param {State} state @param {Box} box */
+function turnAt(scene, state, box) {
+  const scope = scene.applications.get(state.now?.application ?? -1)?.scope ?? "";
+  return box.turns.findIndex((turn) => isInside(scope, turn));
+}
+
+/**
+ * What a box shows: its result, but of a loop in which the step is, what the latest iteration has made of it so far.
+ * @param {Scene} scene
+ * @param {State} state
+ * @param {Box} box
+ */
+function shownTensor(scene, state, box) {
+  const each = box.series[0]?.tensors ?? [];
+  const at = each.length ? turnAt(scene, state, box) : -1;
+  const made = [each[at], each[at - 1]].map((number) => scene.tensors.get(number));
+  return made.find((tensor) => tensor && hasValue(scene, state, tensor)) ?? scene.tensors.get(box.tensors[0]);
 }
 
 /** A folded scope with several results shows none of them. @param {Box} box */
@@ -213,7 +231,7 @@ const meetings = remembered((/** @type {Scene} */ scene) => (
 export function paintBox(scene, state, box, picture) {
   if (box.kind === "frame") return undefined;
   markTurn(scene, state, box, picture);
-  const tensor = scene.tensors.get(box.tensors[0]);
+  const tensor = shownTensor(scene, state, box);
   const write = (/** @type {boolean} */ ran, /** @type {string} */ value, /** @type {Value | null} */ known = null) => {
     if (picture.value) fillSlot(picture.value, value, known, true);
     return ran ? "done" : "to-come";

@@ -35,7 +35,7 @@
  *   application: number, members: number[], outside: boolean, x: number, y: number, width: number, height: number,
  *   turns: string[], series: Series[], times: number }} Box
  */
-/** @typedef {{ kind: string, name: string, heights: (number | null)[] }} Series heights from 0 to 100, one a turn */
+/** @typedef {{ kind: string, name: string, heights: (number | null)[], tensors: number[] }} Series heights from 0 to 100, one a turn; the tensors if the box shows them */
 /** @typedef {{ source: number, target: number, tensor: number, position: number, path: string, kind: string }} Edge */
 /** @typedef {{ path: string, why: string, boxes: Box[], edges: Edge[], width: number, height: number, down: boolean }} View */
 /** @typedef {{ sweep: number, first: number, last: number, label: string }} Phase */
@@ -160,7 +160,7 @@ function decodeView(path, view) {
   const boxes = view.nodes.map((/** @type {any[]} */ row, /** @type {number} */ at) => {
     const [key, kind, label, name, tensors, application, members, outside, x, y, width, height, more = 1] = row;
     const [turns = [], ...curves] = Array.isArray(more) ? more : [];
-    const series = curves.map((/** @type {any[]} */ [of, called, heights]) => ({ kind: of, name: called, heights }));
+    const series = curves.map((/** @type {any[]} */ [of, called, heights, each = []]) => ({ kind: of, name: called, heights, tensors: each }));
     return {
       at, key, kind, label, name, tensors, application, members, outside: Boolean(outside), x, y, width, height,
       turns, series, times: Array.isArray(more) ? 1 : more,
