@@ -221,7 +221,7 @@ def finite(value: Any, what: str) -> float:
 def idea_behind(
     answers: Sequence[Any], ideas: Sequence[Iterable[tuple[str, Any]]], agree: Callable[[Any, Any], bool] | None = None
 ) -> str:
-    """Return the code of the idea that explains all answers, or an empty string.
+    """Return the code of the idea that explains all answers, the nearest one of several, or an empty string.
 
     Parameters
     ----------
@@ -238,10 +238,12 @@ def idea_behind(
     'TWICE'
     """
     fits = agree or same
+    found: list[tuple[float, str]] = []
     for guesses in zip(*ideas, strict=True):
-        if all(fits(answer, guess) for answer, (_, guess) in zip(answers, guesses, strict=True)):
-            return guesses[0][0]
-    return ""
+        pairs = [(answer, guess) for answer, (_, guess) in zip(answers, guesses, strict=True)]
+        if all(fits(answer, guess) for answer, guess in pairs):
+            found.append((0.0 if agree else sum(abs(answer - guess) for answer, guess in pairs), guesses[0][0]))
+    return min(found, key=lambda one: one[0], default=(0.0, ""))[1]
 
 
 def array(value: Any, what: str, shape: tuple[int, ...] | None) -> np.ndarray:

@@ -17,6 +17,7 @@ from autodiff_lab.lessons.gradients import gradients_of
 from autodiff_lab.lessons.puzzle import SIGNS, BackwardPuzzle, Gate
 from autodiff_lab.lessons.rates import Cubic, meets_again, slope
 from autodiff_lab.lessons.result import not_yet, passed
+from autodiff_lab.lessons.sweeping import _slopes, check_per_point
 from autodiff_lab.teaching import program_of, run, wrong_engines
 from tests.tree import ROOT
 
@@ -319,3 +320,15 @@ def test_a_size_is_never_taken_for_a_rate() -> None:
         return abs(f(b) - f(a)) / (b - a)
 
     assert not any(check_average_rate(size, seed).passed for seed in range(600))
+
+
+def test_a_slope_with_every_input_seeded_is_told_from_one_in_another_unit_and_from_the_right_one() -> None:
+    def seeded(share: float) -> Callable[[float, float, int], float]:
+        def answer(loan: float, yearly: float, months: int) -> float:
+            by_loan, by_rate = _slopes(loan, yearly, months)
+            return (by_rate + by_loan) * share
+
+        return answer
+
+    for share in (1.0, 0.01):
+        assert {check_per_point(seeded(share), seed).code for seed in range(100)} == {"ALL_SEEDED"}
