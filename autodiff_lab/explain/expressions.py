@@ -24,9 +24,10 @@ OPERATORS = {
 NODES: dict[str, type[ast.AST]] = {
     "add": ast.Add, "subtract": ast.Sub, "multiply": ast.Mult, "divide": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult,
 }  # fmt: skip
+PRECEDENCE = {**dict.fromkeys((">", "<", ">=", "<=", "==", "!="), 1), "+": 2, "-": 2, "*": 3, "/": 3, "@": 3, "**": 4}
 LONGEST = 30
 WIDEST = 100
-DEEPEST = 2
+DEEPEST = 6
 
 
 def spoken(recording: Recording, tensor: int) -> str:
@@ -155,14 +156,30 @@ def applied(op: str, parts: list[str], shown: Iterable[str] | None = None) -> st
 
     Examples
     --------
-    >>> applied("multiply", ["x", "a + b"]), applied("sin", ["x"])
-    ('x * (a + b)', 'sin(x)')
+    >>> applied("multiply", ["x", "a + b"]), applied("subtract", ["a * b", "a - b"]), applied("sin", ["x"])
+    ('x * (a + b)', 'a * b - (a - b)', 'sin(x)')
     """
     sign = OPERATORS.get(op)
-    if sign is not None and len(parts) == 2:
-        sides = [f"({part})" if " " in part and not part.endswith(")") else part for part in parts]
-        return f"{sides[0]} {sign} {sides[1]}"
-    return f"{op}({', '.join(parts if shown is None else shown)})"
+    if sign is None or len(parts) != 2:
+        return f"{op}({', '.join(parts if shown is None else shown)})"
+    (left, right), binding = parts, PRECEDENCE[sign]
+    from_the_right = sign == "**"
+    if _binding(left) < binding + from_the_right:
+        left = f"({left})"
+    if _binding(right) < binding + (not from_the_right):
+        right = f"({right})"
+    return f"{left} {sign} {right}"
+
+
+def _binding(words: str) -> int:
+    """Return the precedence of the loosest operator of a formula that stands in no brackets."""
+    depth, bare = 0, ""
+    for letter in words:
+        depth -= letter in ")]}"
+        bare += letter if not depth else ""
+        depth += letter in "([{"
+    signed = [PRECEDENCE["*"]] if words.startswith("-") else []
+    return min((*signed, *(PRECEDENCE.get(word, 0) for word in bare.split()[1::2])), default=len(PRECEDENCE))
 
 
 def argument(recording: Recording, application: Application, position: int) -> str | None:

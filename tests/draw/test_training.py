@@ -152,7 +152,7 @@ def test_an_update_says_which_variable_it_changes() -> None:
 def test_what_has_no_name_is_told_by_its_formula() -> None:
     recording = loop(named=False)
     words = [described(recording, a.outputs[0]) for a in recording.forward[:4]]
-    assert words == ["data * w", "(data * w) - 2.0", "(⋯ - 2.0) ** 2.0", "loss"]
+    assert words == ["data * w", "data * w - 2.0", "(data * w - 2.0) ** 2.0", "loss"]
 
 
 def test_of_many_numbers_the_mean_and_the_spread_are_told() -> None:
