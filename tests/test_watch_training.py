@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.draw.training import Parameter, Sample, Units, account, suspects, thinned
+from autodiff_lab.draw.training import Parameter, Sample, Units, account, heights, norms, suspects, thinned
 from autodiff_lab.exploring.training import TrainingWatch
 
 LAYERS = lab.keras.layers
@@ -197,6 +197,21 @@ def test_suspects_come_in_the_order_of_their_weight() -> None:
         "loss", "i", "c", "u", "b", "d", "a and 1 more", "v", "e",
     ]  # fmt: skip
     assert not suspects(Sample(1, 1.0, rows[5:7], (Units("w", 4, 2),)))
+
+
+def test_axes_hold_what_is_drawn_and_are_some_where_nothing_is() -> None:
+    flat = heights([2.0, 2.0])
+    assert flat.lo < 2 < flat.hi
+    assert not flat.log
+    wide = heights([100.0, 1.0, math.nan])
+    assert wide.log
+    assert 0 < wide.lo < 1
+    assert wide.hi > 100
+    assert heights([]).hi > heights([math.inf]).lo
+    axis = norms([Sample(1, 1.0, (Parameter("a", 5.0, 1e-6), Parameter("b", 200.0), Parameter("c", 0.0, math.nan)))])
+    assert (axis.lo, axis.hi, axis.log) == (1e-6, 1e3, True)
+    assert norms([]).hi > norms([]).lo
+    assert norms([Sample(1, 1.0, (Parameter("a", 1.0, 1.0),))]).hi > 1
 
 
 @pytest.mark.parametrize("losses", [[], [1.0], [1.0] * 1000, [math.nan] * 1000, [math.inf, *range(5000)]], ids=len)

@@ -206,6 +206,36 @@ def _short(value: float | None, width: int) -> str:
     return f"{'-' if value is None else f'{value:.2g}':>{width}}"
 
 
+def heights(losses: Sequence[float]) -> Axis:
+    """Return the axis of all finite losses, logarithmic where they span more than a factor of 20.
+
+    Examples
+    --------
+    >>> heights([100.0, 1.0, math.nan]).log, heights([]).hi
+    (True, 2.0)
+    """
+    finite = [loss for loss in losses if math.isfinite(loss)] or [1.0]
+    lo, hi = min(finite), max(finite)
+    if lo > 0 and hi > 20 * lo:
+        return Axis(lo / 1.2, hi * 1.2, "loss", log=True)
+    margin = 0.08 * (hi - lo) or abs(hi) or 1.0
+    return Axis(lo - margin, hi + margin, "loss")
+
+
+def norms(samples: Sequence[Sample]) -> Axis:
+    """Return the logarithmic axis of the gradients and weights of all samples, which stays as steps go by.
+
+    Examples
+    --------
+    >>> norms([Sample(1, 2.0, (Parameter("w", 5.0, 2e-6),))])
+    Axis(lo=1e-06, hi=10.0, name='', log=True)
+    """
+    found = (norm for sample in samples for p in sample.parameters for norm in (p.gradient, p.weight))
+    sizes = [math.log10(norm) for norm in found if norm and math.isfinite(norm)]
+    low = max(math.floor(min(sizes, default=-1)), -30)
+    return Axis(10.0**low, 10.0 ** max(low + 1, min(math.ceil(max(sizes, default=1)), 30)), log=True)
+
+
 def picture(losses: Sequence[float], samples: Sequence[Sample]) -> str:
     """Return the losses as a static SVG, with points at the steps that were sampled.
 
@@ -215,13 +245,9 @@ def picture(losses: Sequence[float], samples: Sequence[Sample]) -> str:
     '<svg'
     """
     steps, values = thinned(losses)
-    finite = [value for value in values if math.isfinite(value)] or [1.0]
-    lo, hi = min(finite), max(finite)
-    log = lo > 0 and hi > 20 * lo
-    margin = 0.08 * (hi - lo) or abs(hi) or 1.0
-    y = Axis(lo / 1.2, hi * 1.2, "loss", log=True) if log else Axis(lo - margin, hi + margin, "loss")
     shown = [sample for sample in samples if math.isfinite(sample.loss)]
     marks = points([s.step for s in shown], [s.loss for s in shown], role="forward")
     layers = (line(steps, values, role="forward"), marks)
     words = account(losses, samples[-1] if samples else None)
-    return drawn(Plot(Axis(1.0, max(2.0, float(len(losses))), "step"), y, layers, title="Loss", account=words))
+    steps_axis = Axis(1.0, max(2.0, float(len(losses))), "step")
+    return drawn(Plot(steps_axis, heights(losses), layers, title="Loss", account=words))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import traitlets
 
 from autodiff_lab.draw.lines import cut
-from autodiff_lab.draw.training import Sample, account, counted, picture, suspects, thinned
+from autodiff_lab.draw.training import Sample, account, counted, heights, norms, picture, suspects, thinned
 from autodiff_lab.widgets.base import LabWidget, assets
 
 _SCRIPT, _STYLE = assets(Path(__file__).parent)
@@ -57,7 +58,7 @@ class TrainingView(LabWidget):
         self._opened = opened
         self._losses: Sequence[float] = ()
         self._samples: Sequence[Sample] = ()
-        super().__init__(facts={"title": cut(title), "status": "no step yet", "steps": [], "losses": [], "samples": []})
+        super().__init__(facts={"title": cut(title), "status": "no step yet", **_measured((), (), ())})
         self.on_msg(self._answer)
 
     def tell(
@@ -91,15 +92,12 @@ class TrainingView(LabWidget):
         shown = list(samples)
         while len(shown) > MOST_SAMPLES:
             shown = [*shown[:-10:2], *shown[-10:]] if len(shown) > 12 else shown[-MOST_SAMPLES:]
-        places, values = thinned(losses)
         self.facts = {
             "title": self.facts["title"],
             "status": _status(len(losses), len(samples), steps, left, ended),
             "done": len(losses) / steps if steps else None,
             "ended": ended,
-            "steps": places,
-            "losses": [_json(value) for value in values],
-            "samples": [_sample(sample, sample.step in recorded) for sample in shown],
+            **_measured(losses, shown, recorded),
         }
 
     def account(self) -> str:
@@ -114,6 +112,18 @@ class TrainingView(LabWidget):
         step = content.get("step") if isinstance(content, dict) and content.get("kind") == "open" else None
         if self._opened is not None and isinstance(step, int):
             self._opened(step)
+
+
+def _measured(losses: Sequence[float], shown: Sequence[Sample], recorded: Sequence[int]) -> dict[str, Any]:
+    """Return losses and observed steps as JSON, with the axes that hold them."""
+    places, values = thinned(losses)
+    return {
+        "steps": places,
+        "losses": [_json(value) for value in values],
+        "samples": [_sample(sample, sample.step in recorded) for sample in shown],
+        "heights": asdict(heights(losses)),
+        "norms": asdict(norms(shown)),
+    }
 
 
 def _status(done: int, observed: int, steps: int | None, left: float | None, ended: bool) -> str:

@@ -5,6 +5,7 @@ import { element } from "../dom.js";
 import { axisTicks, share } from "../plotting/axes.js";
 import { add, make } from "../plotting/elements.js";
 
+/** @import { AxisFacts } from "../plotting/axes.js" */
 /**
  * Numbers as the kernel sends them: null for none, a word for what is not finite.
  * @typedef {number | string | null} Sent
@@ -26,32 +27,23 @@ export function brief(value) {
   return text.replace("e+", "e").replaceAll("-", "−");
 }
 
-/** The logarithmic axis that holds gradients and weights of all samples, so that it stays as steps go by. @param {Sample[]} samples */
-export function axisOf(samples) {
-  const found = samples.flatMap(({ rows }) => rows.flatMap(([, gradient, weight]) => [gradient, weight]))
-    .filter(value => typeof value === "number" && value > 0 && Number.isFinite(value))
-    .map(value => Math.log10(/** @type {number} */ (value)));
-  const [low, high] = [Math.floor(found.length ? Math.min(...found) : -1), Math.ceil(found.length ? Math.max(...found) : 1)];
-  return { lo: 10 ** Math.max(low, -30), hi: 10 ** Math.min(Math.max(high, low + 1), 30), log: true };
-}
-
-/** The position on the track of a number that can be drawn, or null. @param {{ lo: number, hi: number, log: boolean }} axis @param {Sent} value */
+/** The position on the track of a number that can be drawn, or null. @param {AxisFacts} axis @param {Sent} value */
 export function placeOf(axis, value) {
   if (typeof value !== "number" || value <= 0) return null;
   return Math.min(Math.max(share(axis, value), 0), 1) * TRACK;
 }
 
-/** @param {HTMLElement} place @param {Sample} sample @param {Sample[]} samples */
-export function drawHealth(place, sample, samples) {
+/** @param {HTMLElement} place @param {Sample} sample @param {AxisFacts} axis of gradients and weights */
+export function drawHealth(place, sample, axis) {
   const suspects = sample.suspects.map(([name, words]) => element("li", {}, element("strong", {}, name), `: ${words}`));
   const fine = element("li", { class: "fine" }, "Nothing suspicious in this step.");
   place.replaceChildren(element("ul", { class: "suspects" }, ...(suspects.length ? suspects : [fine])));
-  if (sample.rows.length) place.append(normsOf(sample, axisOf(samples)));
+  if (sample.rows.length) place.append(normsOf(sample, axis));
   const dead = sample.units.filter(([, , count]) => count);
   if (dead.length) make(place, "p", "units", `Units that are 0 for every example: ${dead.map(([name, count, many]) => `${many} of ${count} in ${name}`).join("; ")}.`);
 }
 
-/** @param {Sample} sample @param {{ lo: number, hi: number, log: boolean }} axis */
+/** @param {Sample} sample @param {AxisFacts} axis */
 function normsOf(sample, axis) {
   const names = ["parameter", "", "gradient", "weight", "change"].map(name => element("th", { scope: "col" }, name));
   drawTicks(names[1], axis);
@@ -67,7 +59,7 @@ function normsOf(sample, axis) {
   return element("div", { class: "scroll" }, table);
 }
 
-/** @param {HTMLElement} cell @param {{ lo: number, hi: number, log: boolean }} axis */
+/** @param {HTMLElement} cell @param {AxisFacts} axis */
 function drawTicks(cell, axis) {
   cell.append(element("span", { class: "unseen" }, "gradient ● and weight ○ on a logarithmic axis"));
   const svg = add(cell, "svg", { width: TRACK + 2 * EDGE, height: 16, "aria-hidden": "true" });
@@ -76,7 +68,7 @@ function drawTicks(cell, axis) {
   }
 }
 
-/** @param {HTMLElement} cell @param {{ lo: number, hi: number, log: boolean }} axis @param {Sent} gradient @param {Sent} weight */
+/** @param {HTMLElement} cell @param {AxisFacts} axis @param {Sent} gradient @param {Sent} weight */
 function drawTrack(cell, axis, gradient, weight) {
   const svg = add(cell, "svg", { width: TRACK + 2 * EDGE, height: 20, "aria-hidden": "true" });
   add(svg, "line", { class: "grid", x1: EDGE, x2: EDGE + TRACK, y1: 10, y2: 10 });

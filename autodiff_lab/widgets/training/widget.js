@@ -6,22 +6,14 @@ import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
 import { Stage, staged } from "../plotting/stage.js";
 import { drawHealth } from "./health.js";
 
+/** @import { AxisFacts } from "../plotting/axes.js" */
 /** @typedef {import("./health.js").Sample} Sample */
 /** @typedef {{ title: string, status: string, done?: number | null, ended?: boolean, steps: number[],
- *   losses: (number | string)[], samples: Sample[] }} Facts */
+ *   losses: (number | string)[], samples: Sample[], heights: AxisFacts, norms: AxisFacts }} Facts */
 /** @typedef {{ facts: Facts, chosen: number, wants_focus: boolean }} Traits */
 
 const HEIGHT = 220;
 const ROOM = { left: 64, top: 24, right: 16, bottom: 44 };
-
-/** The heights in view: of all finite losses, logarithmic where they span more than a factor of 20. @param {Facts} facts */
-export function heightsOf(facts) {
-  const finite = facts.losses.filter(loss => typeof loss === "number");
-  const [lo, hi] = finite.length ? [Math.min(...finite), Math.max(...finite)] : [0, 1];
-  if (lo > 0 && hi > 20 * lo) return { lo: lo / 1.2, hi: hi * 1.2, log: true, name: "loss" };
-  const margin = 0.08 * (hi - lo) || Math.abs(hi) || 1;
-  return { lo: lo - margin, hi: hi + margin, name: "loss" };
-}
 
 /** The index of the sample to show; -1 is the latest. @param {number} chosen @param {number} count */
 export const shownOf = (chosen, count) => (chosen < 0 || chosen >= count ? count - 1 : chosen);
@@ -80,7 +72,7 @@ class TrainingView extends Stage {
     open.disabled = !sample?.recorded;
     open.title = sample && !sample.recorded ? "Only the latest observed steps, and the first that went wrong, are kept" : "";
     this.said.textContent = sample ? `Step ${sample.step.toLocaleString("en")}, loss ${typeof sample.loss === "number" ? Number(sample.loss.toPrecision(4)) : sample.loss}.` : "No step was observed yet.";
-    if (sample) drawHealth(this.health, sample, facts.samples);
+    if (sample) drawHealth(this.health, sample, facts.norms);
     else this.health.replaceChildren();
   }
 
@@ -108,7 +100,7 @@ function drawLosses(board, facts, chosen) {
   const svg = add(board, "svg", { class: "plot", width, height: HEIGHT, role: "img", "aria-label": `losses of ${facts.status}` });
   const last = Math.max(2, facts.steps.at(-1) ?? 2);
   const area = {
-    x: { lo: 1, hi: last, name: "step", whole: true }, y: heightsOf(facts), left: ROOM.left, top: ROOM.top,
+    x: { lo: 1, hi: last, name: "step", whole: true }, y: facts.heights, left: ROOM.left, top: ROOM.top,
     width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom,
   };
   const { inside, group } = drawArea(svg, area);
