@@ -1,9 +1,9 @@
-// Golf in the page: the same strokes as in the kernel, who never arrives, and what is typed.
+// Golf in the page: the same strokes as in the kernel, who never arrives, what is typed, and the axes of the picture.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { factorsOf, heightAt, isIn, parseStep, pathOf, rivalOf, rivalText, scoreText, strokeText } from "../../autodiff_lab/widgets/golf/rules.js";
+import { factorsOf, fitted, heightAt, isIn, parseStep, pathOf, rivalOf, rivalText, scoreText, strokeText } from "../../autodiff_lab/widgets/golf/rules.js";
 
 /** @type {import("../../autodiff_lab/widgets/golf/rules.js").Green} */
 const green = { name: "f", hessian: [1, 0, 10], hole: [0, 0], hidden: false, curvatures: [1, 10] };
@@ -41,4 +41,12 @@ test("the twin in words", () => {
   assert.equal(strokeText(green, 2, 0.1, [0, 1e-16]), "stroke 2: 0.1 to (0, 0), f = 0");
   assert.equal(scoreText(2, 3), "In the hole after 2 strokes, 1 under par.");
   assert.equal(scoreText(3, 3), "In the hole after 3 strokes, on par.");
+});
+
+test("fitted axes hold every point, with one scale", () => {
+  const { x, y } = fitted([[10, 1], [0, 0], [0, -9]], 800, 400);
+  assert.ok(Math.abs((x.hi - x.lo) / 800 - (y.hi - y.lo) / 400) < 1e-9);
+  assert.ok(x.lo < 0 && x.hi > 10 && y.lo < -9 && y.hi > 1);
+  const alone = fitted([[2, 2]], 100, 100);
+  assert.ok(alone.x.hi > alone.x.lo);
 });

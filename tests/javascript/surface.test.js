@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bendsOf, ellipseAt, fitted } from "../../autodiff_lab/widgets/surface/paper.js";
+import { bendsOf, ellipseAt } from "../../autodiff_lab/widgets/surface/paper.js";
 import { knownAt, stepText } from "../../autodiff_lab/widgets/surface/sentences.js";
 
 const near = (/** @type {number} */ one, /** @type {number} */ other) => assert.ok(Math.abs(one - other) < 1e-9, `${one} is not ${other}`);
@@ -29,14 +29,6 @@ test("on the ellipse the second-order part has one value, and it reaches as far 
   assert.equal(ellipseAt([0, 0], [1, 0, -1], 1)?.dashed, true);
   assert.equal(ellipseAt([0, 0], [0, 0, 0], 1), null);
   assert.equal(ellipseAt([0, 0], [NaN, 0, 1], 1), null);
-});
-
-test("fitted axes hold every point, with one scale", () => {
-  const { x, y } = fitted([[10, 1], [0, 0], [0, -9]], 800, 400);
-  near((x.hi - x.lo) / 800, (y.hi - y.lo) / 400);
-  assert.ok(x.lo < 0 && x.hi > 10 && y.lo < -9 && y.hi > 1);
-  const alone = fitted([[2, 2]], 100, 100);
-  assert.ok(alone.x.hi > alone.x.lo);
 });
 
 test("words say what is known, and what is missing", () => {

@@ -88,3 +88,21 @@ export function rivalText(green, tee, h) {
   const how = count === null ? `is not in after ${MOST}: f = ${short(last, 2)} then` : `needs ${count} ${count === 1 ? "stroke" : "strokes"}`;
   return `A second player who always takes ${short(h)} ${how}.`;
 }
+
+/**
+ * Axes with the same scale in both directions that hold all points, with some room around them.
+ * @param {Point[]} points
+ * @param {number} width in pixels
+ * @param {number} height
+ */
+export function fitted(points, width, height) {
+  const shown = points.filter(point => point.every(Number.isFinite));
+  const ends = [0, 1].map(k => [Math.min(...shown.map(point => point[k])), Math.max(...shown.map(point => point[k]))]);
+  const [across, up] = ends.map(([lo, hi]) => 1.25 * (hi - lo) || 1);
+  const scale = Math.max(across / width, up / height);
+  const [x, y] = ends.map(([lo, hi], k) => {
+    const half = (scale * (k ? height : width)) / 2;
+    return { lo: (lo + hi) / 2 - half, hi: (lo + hi) / 2 + half };
+  });
+  return { x: { ...x, name: "x" }, y: { ...y, name: "y" } };
+}

@@ -7,8 +7,8 @@ import { add, addButton, addCheckbox, make } from "../plotting/elements.js";
 import { listenToPointer } from "../plotting/gestures.js";
 import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
 import { Stage, staged } from "../plotting/stage.js";
-import { bendsOf, drawNow, drawSteps, ellipseAt, fitted, MARGIN } from "../surface/paper.js";
-import { factorsOf, heightAt, isIn, MOST, parseStep, pathOf, rivalOf, rivalText, scoreText, spotText, strokeText } from "./rules.js";
+import { bendsOf, drawNow, drawSteps, ellipseAt, MARGIN } from "../surface/paper.js";
+import { factorsOf, fitted, heightAt, isIn, MOST, parseStep, pathOf, rivalOf, rivalText, scoreText, spotText, strokeText } from "./rules.js";
 
 /** @typedef {import("../surface/paper.js").Point} Point */
 /** @typedef {import("../surface/paper.js").Area} Area */

@@ -75,16 +75,8 @@ export function layerPath(area, layer) {
   if (layer.kind === "arrows") {
     return x.map((_, i) => (i % 2 ? "" : arrow(at(x[i], y[i]), at(x[i + 1], y[i + 1])))).join("");
   }
-  let path = "";
-  let joined = false;
-  x.forEach((value, i) => {
-    if (!Number.isFinite(value) || !Number.isFinite(y[i])) {
-      joined = false;
-      return;
-    }
-    path += `${joined ? "L" : "M"}${at(value, y[i])}`;
-    joined = true;
-  });
+  const known = x.map((value, i) => Number.isFinite(value) && Number.isFinite(y[i]));
+  const path = x.map((value, i) => (known[i] ? `${known[i - 1] ? "L" : "M"}${at(value, y[i])}` : "")).join("");
   return layer.closed && path ? `${path}Z` : path;
 }
 
@@ -98,8 +90,3 @@ function arrow(from, to) {
   const side = (/** @type {number} */ by) => `M${to}L${(x2 - dx - by * dy).toFixed(1)},${(y2 - dy + by * dx).toFixed(1)}`;
   return `M${from}L${to}${side(0.6)}${side(-0.6)}`;
 }
-
-/** The points of a line layer on the screen, for labels that keep away from them. @param {Area} area @param {Layer} layer @returns {[number, number][]} */
-export const spotsOf = (area, layer) => layer.x
-  .map((value, i) => /** @type {[number, number]} */ ([acrossOf(area, value), downOf(area, layer.y[i])]))
-  .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && x >= -50 && x <= area.width + 50);

@@ -5,7 +5,7 @@ import { valueAt } from "../plotting/axes.js";
 import { add, addButton, addCheckbox, make } from "../plotting/elements.js";
 import { listenToPointer } from "../plotting/gestures.js";
 import { placeLabel } from "../plotting/labels.js";
-import { acrossOf, downOf, drawArea, drawLayers, spotsOf } from "../plotting/layers.js";
+import { acrossOf, downOf, drawArea, drawLayers } from "../plotting/layers.js";
 import { Stage, staged } from "../plotting/stage.js";
 import { short } from "../numbers.js";
 import { StepGame, TRIES } from "./game.js";
@@ -17,6 +17,11 @@ import { axesOf, envelopeOf, errorsOf, guidesOf, perDecade, stepSentence, stripO
 
 const HEIGHT = 420;
 const MARGIN = { left: 64, top: 32, right: 24, bottom: 48 };
+
+/** The points of a line layer on the screen, for labels that keep away from them. @param {import("../plotting/layers.js").Area} area @param {Layer} layer @returns {[number, number][]} */
+const spotsOf = (area, layer) => layer.x
+  .map((value, i) => /** @type {[number, number]} */ ([acrossOf(area, value), downOf(area, layer.y[i])]))
+  .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y) && x >= -50 && x <= area.width + 50);
 
 /** @extends {Stage<Traits>} */
 class StepView extends Stage {

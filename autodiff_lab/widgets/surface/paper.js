@@ -1,4 +1,4 @@
-// What pictures of a function of two numbers share: axes of one scale, numbered steps, curvatures and their ellipse.
+// What pictures of a function of two numbers share: numbered steps, curvatures and their ellipse.
 
 import { add } from "../plotting/elements.js";
 import { acrossOf, downOf, drawLayers } from "../plotting/layers.js";
@@ -11,24 +11,6 @@ import { acrossOf, downOf, drawLayers } from "../plotting/layers.js";
 export const MARGIN = { left: 64, top: 32, right: 24, bottom: 48 };
 const SIDES = 64; // lines of an ellipse
 const APART = 22; // pixels between two numbers at least
-
-/**
- * Axes with the same scale in both directions that hold all points, with some room around them.
- * @param {Point[]} points
- * @param {number} width in pixels
- * @param {number} height
- */
-export function fitted(points, width, height) {
-  const shown = points.filter(point => point.every(Number.isFinite));
-  const ends = [0, 1].map(k => [Math.min(...shown.map(point => point[k])), Math.max(...shown.map(point => point[k]))]);
-  const [across, up] = ends.map(([lo, hi]) => 1.25 * (hi - lo) || 1);
-  const scale = Math.max(across / width, up / height);
-  const [x, y] = ends.map(([lo, hi], k) => {
-    const half = (scale * (k ? height : width)) / 2;
-    return { lo: (lo + hi) / 2 - half, hi: (lo + hi) / 2 + half };
-  });
-  return { x: { ...x, name: "x" }, y: { ...y, name: "y" } };
-}
 
 /**
  * Curvatures, the smaller first, and the direction of the first.
