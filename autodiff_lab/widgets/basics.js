@@ -1,9 +1,7 @@
 // What the scripts of several widgets compute with.  Pure: no DOM.
 
 /** How many elements an array has. @param {number[]} shape */
-export function sizeOf(shape) {
-  return shape.reduce((size, length) => size * length, 1);
-}
+export const sizeOf = (shape) => shape.reduce((size, length) => size * length, 1);
 
 /** The index of an element by its place in row-major order. @param {number[]} shape @param {number} place */
 export function indexOf(shape, place) {

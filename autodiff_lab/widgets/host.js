@@ -1,6 +1,8 @@
 // The contract between a widget and the page around it: whose keys are whose, when a widget takes the focus and how it
 // gives it back, and what stays in sight while the page scrolls.  docs/explorer.md writes it down.
 
+import { element } from "./dom.js";
+
 /** @typedef {{ get: (name: any) => any, set: (name: any, value: any) => void, save_changes: () => void,
  *   on: (event: any, act: () => void) => void, off: (event: any, act: () => void) => void }} FocusModel */
 
@@ -135,12 +137,7 @@ export function giveBack(root) {
  * What to do before keys work; seen while the focus is elsewhere, and always taking the same room.
  * @param {string} keys those to press first
  */
-export function makeHint(keys) {
-  const made = document.createElement("span");
-  made.className = "lab-hint";
-  made.textContent = `click or press Tab, then ${keys}`;
-  return made;
-}
+export const makeHint = (keys) => element("span", { class: "lab-hint" }, `click or press Tab, then ${keys}`);
 
 /**
  * Keep a strip in sight while its widget is scrolled through.  `position: sticky` does so in a plain page, but not in

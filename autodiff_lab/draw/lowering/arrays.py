@@ -91,6 +91,13 @@ def _segment_sum(steps: Steps, x: Value, ids: Value, *, count: int) -> Value:
     return _scattered(steps, x, steps.grown(ids, -1), (count, *x.shape[1:]))
 
 
+def _segment_best(op: str, start: str, steps: Steps, x: Value, ids: Value, *, count: int, empty: float = 0.0) -> Value:
+    shape, rows = (count, *x.shape[1:]), steps.grown(ids, -1)
+    [best] = steps.run(op, [steps.of(start, shape=shape), x, rows], shape)
+    sizes = _scattered(steps, steps.of("one * one", shape=x.shape), rows, shape)
+    return steps.of("choose({0} > zero, {1}, empty)", sizes, best, empty=empty)
+
+
 def _kept_mask(steps: Steps, indices: Value, *, shape: Shape, dtype: str = "") -> Value:
     ones = steps.of("one * one", shape=(*indices.shape[:-1], *shape[indices.shape[-1] :]))
     return steps.of("choose({0} > zero, zero, one)", _scattered(steps, ones, indices, shape))
@@ -117,6 +124,8 @@ OPS: dict[str, Lower] = {
     "matmul": _matmul, "cross": _cross, "slogdet": _slogdet, "triangular_solve": _triangular_solve,
     "cholesky_solve": _cholesky_solve, "extreme_grad": _extreme_grad, "recurrence": _recurrence,
     "top_positions": _top_positions, "searchsorted": _searchsorted, "invert_permutation": _invert_permutation,
+    "segment_max": partial(_segment_best, "tensor_scatter_nd_max", "-infinity"),
+    "segment_min": partial(_segment_best, "tensor_scatter_nd_min", "infinity"),
     "segment_sum": _segment_sum, "kept_mask": _kept_mask, "one_hot": _one_hot, "linspace": _linspace,
     "tensor_scatter_nd_add": partial(_added, "+"), "tensor_scatter_nd_sub": partial(_added, "-"),
 }  # fmt: skip

@@ -27,38 +27,14 @@ import { averageRate, pointSentence, valueWord } from "./sentences.js";
  */
 
 /**
- * The plots of a scene: panels with their scales.
- * @param {Scene} scene
- * @param {number} width
- * @returns {{ width: number, height: number, plots: Plot[] }}
- */
-export function plan(scene, width) {
-  const letters = Math.max(...scene.words.names.map(name => name.length));
-  const { height, panels, namesInside } = frame(width, scene.order, letters);
-  const plots = panels.map(panel => ({
-    ...panel,
-    namesInside,
-    range: scene.ranges[panel.row],
-    toX: (/** @type {number} */ x) => share(scene.view, x) * panel.width,
-    toY: heightScale(scene.ranges[panel.row], panel.height, scene.log),
-  }));
-  return { width, height, plots };
-}
-
-/** Where a height is drawn; on a logarithmic axis its size is. @param {Range} range @param {number} height @param {boolean} log */
-function heightScale(range, height, log) {
-  const axis = { ...range, log };
-  return (/** @type {number} */ value) => (1 - share(axis, log ? Math.abs(value) : value)) * height;
-}
-
-/**
  * Draw what changes with the view: axes, curves, labels, marks.  Returns the plots, for `drawPoint`.
  * @param {SVGElement} svg
  * @param {Scene} scene
  * @param {number} width
  */
 export function drawView(svg, scene, width) {
-  const { height, plots } = plan(scene, width);
+  const { height, panels, namesInside } = frame(width, scene.order, Math.max(...scene.words.names.map(name => name.length)));
+  const plots = panels.map(panel => plotIn(panel, scene, namesInside));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", String(height));
   const still = drawing("g");
@@ -67,6 +43,14 @@ export function drawView(svg, scene, width) {
   still.setAttribute("class", "still");
   svg.prepend(still);
   return plots;
+}
+
+/** A panel with its scales; on a logarithmic axis the size of a height is shown. @param {Panel} panel @param {Scene} scene @param {boolean} namesInside @returns {Plot} */
+function plotIn(panel, { view, ranges, log }, namesInside) {
+  const range = ranges[panel.row];
+  const toX = (/** @type {number} */ x) => share(view, x) * panel.width;
+  const toY = (/** @type {number} */ y) => (1 - share({ ...range, log }, log ? Math.abs(y) : y)) * panel.height;
+  return { ...panel, namesInside, range, toX, toY };
 }
 
 /**

@@ -57,9 +57,8 @@ export function after(x, value) {
  * @param {number} index
  * @returns {Reading}
  */
-export function reading(samples, index) {
-  const values = samples.rows.map(row => row[index]);
-  return { x: samples.x[index], values, interpolated: samples.interpolated };
+export function reading({ x, rows, interpolated }, index) {
+  return { x: x[index], values: rows.map(row => row[index]), interpolated };
 }
 
 /**
@@ -69,14 +68,9 @@ export function reading(samples, index) {
  * @param {number} hi
  * @returns {Samples}
  */
-export function within(samples, lo, hi) {
-  const first = Math.max(after(samples.x, lo) - 1, 0);
-  const last = Math.min(after(samples.x, hi) + 1, samples.x.length);
-  return {
-    x: samples.x.slice(first, last),
-    rows: samples.rows.map(row => row.slice(first, last)),
-    interpolated: samples.interpolated,
-  };
+export function within({ x, rows, interpolated }, lo, hi) {
+  const [first, last] = [Math.max(after(x, lo) - 1, 0), Math.min(after(x, hi) + 1, x.length)];
+  return { x: x.slice(first, last), rows: rows.map(row => row.slice(first, last)), interpolated };
 }
 
 /**

@@ -14,12 +14,6 @@ export const isNone = (words, row, x) => (words.nones?.[row] ?? []).some(([lo, h
 export const valueWord = (words, row, at) =>
   Number.isNaN(at.values[row]) && isNone(words, row, at.x) ? "None" : short(at.values[row]);
 
-/** @param {number} slope */
-function course(slope) {
-  if (slope > 0) return "rising";
-  return slope < 0 ? "falling" : "level";
-}
-
 /**
  * Average rate of change between two readings; nan where they coincide, as 0/0 is.
  * @param {Reading} a
@@ -50,7 +44,8 @@ export function pointSentence(words, point, step, mark) {
     return `${here}, ${words.names[0]} is ${about}${short(value)}; its gradient is None.`;
   }
   if (Number.isNaN(slope)) return `${here}, ${words.names[0]} is ${about}${short(value)} and has no slope.`;
-  return `${here}, ${words.names[0]} is ${about}${short(value)} and ${course(slope)} with slope ${about}${short(slope)}.`;
+  const course = slope > 0 ? "rising" : slope < 0 ? "falling" : "level";
+  return `${here}, ${words.names[0]} is ${about}${short(value)} and ${course} with slope ${about}${short(slope)}.`;
 }
 
 /**

@@ -1,10 +1,11 @@
 // The function explorer: f over f', one x axis, a point that can be dragged, its tangent, and a microscope.
 // All samples are here when it opens; only looking closer asks Python for more, and works without an answer.
 
+import { drawing } from "../dom.js";
 import { keep, listenTo } from "../host.js";
-import { add, make } from "../plotting/elements.js";
+import { add } from "../plotting/elements.js";
 import { listenToPointer } from "../plotting/gestures.js";
-import { Stage } from "../plotting/stage.js";
+import { Stage, staged } from "../plotting/stage.js";
 import { keyAction, makeFoot, makeHead, makeReadout, makeSliders } from "./controls.js";
 import { hit } from "./paths.js";
 import { drawPoint, drawView } from "./picture.js";
@@ -23,13 +24,6 @@ const ASK_AFTER = 80; // ms of rest before finer samples are requested
 const GIVE_UP_AFTER = 5000; // ms until a kernel that does not answer counts as gone
 const SAVE_AFTER = 120; // ms of rest before Python hears where the point is
 const REACH = 24; // pixels around a handle
-
-/** @type {import("@anywidget/types").Render<Traits>} */
-function render({ model, el }) {
-  const stop = new AbortController();
-  new Explorer(model, make(el, "div", "autodiff-lab lab-curves"), stop.signal);
-  return () => stop.abort();
-}
 
 /** @extends {Stage<Traits>} */
 class Explorer extends Stage {
@@ -72,7 +66,10 @@ class Explorer extends Stage {
         this.draw();
       },
       "msg:custom": (message, buffers) => {
-        if (message?.kind === "remade") this.remade(message);
+        if (message?.kind === "remade") {
+          Object.assign(state, { wanted: null, problem: message.error ?? "" });
+          this.draw();
+        }
         if (message?.kind !== "samples" || !state.receive(message, buffers?.[0])) return;
         this.draw();
         this.ask();
@@ -84,13 +81,12 @@ class Explorer extends Stage {
 
   /** @param {HandleName} name @param {string} label */
   makeHandle(name, label) {
-    const handle = add(this.svg, "g", {
-      class: `handle ${name}`, tabindex: 0, role: "slider", "aria-label": label, "aria-orientation": "horizontal",
-    });
-    add(handle, "circle", { class: "focus", r: 15 });
-    if (name === "point") add(handle, "circle", { class: "halo", r: 8 });
-    if (name === "point") add(handle, "circle", { class: "dot order0", r: 5 });
-    else add(handle, "rect", { class: "dot order0", x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" });
+    const told = { role: "slider", "aria-label": label, "aria-orientation": "horizontal" };
+    const shape = name === "point"
+      ? [drawing("circle", { class: "halo", r: 8 }), drawing("circle", { class: "dot order0", r: 5 })]
+      : [drawing("rect", { class: "dot order0", x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" })];
+    const handle = drawing("g", { class: `handle ${name}`, tabindex: 0, ...told }, drawing("circle", { class: "focus", r: 15 }), ...shape);
+    this.svg.append(handle);
     return handle;
   }
 
@@ -150,13 +146,6 @@ class Explorer extends Stage {
     this.later("remake", ASK_AFTER, () => this.model.send({ kind: "remake", lo, hi, values: this.sought ?? {} }));
   }
 
-  /** @param {{ error?: string }} message */
-  remade({ error }) {
-    this.state.wanted = null;
-    this.state.problem = error ?? "";
-    this.draw();
-  }
-
   /** Mirror what was done to Python, when it rests. */
   save() {
     this.later("save", SAVE_AFTER, () => {
@@ -203,4 +192,4 @@ class Explorer extends Stage {
   }
 }
 
-export default { render };
+export default staged(Explorer, "lab-curves", "");

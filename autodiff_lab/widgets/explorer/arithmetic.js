@@ -3,6 +3,7 @@
 import { indexOf, sizeOf } from "../basics.js";
 import { short } from "../numbers.js";
 import { dimsOf, elementsIn } from "./cells.js";
+import { summed } from "./words.js";
 
 /** @import { Scene, Application, Step, Flow, Value } from "./scene.js" */
 /** @typedef {{ dims: number[], rows: number, columns: number, numbers: number[] }} Table */
@@ -107,9 +108,7 @@ export function backwardArithmetic(scene, application, now, flow) {
 }
 
 /** @param {string} sign @param {string} words @param {string} role @param {Term["kind"]} kind @param {Value | null} value @returns {Term} */
-function term(sign, words, role, kind, value) {
-  return { sign, words, role, kind, value, table: tableOf(value) };
-}
+const term = (sign, words, role, kind, value) => ({ sign, words, role, kind, value, table: tableOf(value) });
 
 /**
  * The heights, from 0 to 100, of sixteen bars from the smallest finite number to the largest.
@@ -199,6 +198,5 @@ export function sumWords(arithmetic, at) {
     return `${short(a)} ${sign} ${b < 0 ? `(${short(b)})` : short(b)}`;
   });
   const some = pairs.length > TERMS ? [...pairs.slice(0, TERMS - 2), "⋯", pairs[pairs.length - 1]] : pairs;
-  const sum = some.reduce((so, pair) => (pair.startsWith("−") ? `${so} − ${pair.slice(1)}` : `${so} + ${pair}`));
-  return `${head}${sum} = ${value}${pairs.length > TERMS ? ` (${pairs.length} terms)` : ""}`;
+  return `${head}${summed(some)} = ${value}${pairs.length > TERMS ? ` (${pairs.length} terms)` : ""}`;
 }

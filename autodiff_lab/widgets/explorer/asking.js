@@ -8,7 +8,7 @@ import { formula } from "./dom.js";
 import { Part } from "./part.js";
 import { bracketed, namesOf } from "./words.js";
 
-/** @import { Scene, Step, Value, Flow } from "./scene.js" */
+/** @import { Scene, Step, Flow } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /** @typedef {{ flow: Flow, name: string, value: number, shown: string }} Blank */
 
@@ -24,14 +24,10 @@ export function blanksOf(scene, step) {
   const last = new Map(visit.flows.map((flow) => [visit.tangent ? flow.input : flow.position, flow]));
   const blanks = [...last.values()].map((flow) => {
     const value = visit.tangent ? flow.total : flow.outgoing;
-    return { flow, name: scene.tensors.get(flow.input)?.name ?? "", value: numberIn(value), shown: value.short };
+    const number = value.shape ? NaN : Number.parseFloat(value.full.replace(/−/g, "-"));
+    return { flow, name: scene.tensors.get(flow.input)?.name ?? "", value: number, shown: value.short };
   });
   return blanks.every(({ value }) => Number.isFinite(value)) ? blanks : [];
-}
-
-/** @param {Value} value */
-function numberIn(value) {
-  return value.shape ? NaN : Number.parseFloat(value.full.replace(/−/g, "-"));
 }
 
 /**

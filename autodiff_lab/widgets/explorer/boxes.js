@@ -3,7 +3,6 @@
 import { remembered } from "../basics.js";
 import { drawing, setAttribute, setText } from "../dom.js";
 import { drawCells, picturedSize } from "./cells.js";
-import { drawChip } from "./chips.js";
 import { firstOf } from "./edges.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { isInside } from "./scene.js";
@@ -44,7 +43,7 @@ export function drawBox(scene, box) {
   if (box.kind === "scope" || box.turns.length) group.append(outline(box, "behind", 4));
   group.append(outline(box, "body", 0), head(box, tensor));
   /** @type {BoxPicture} */
-  const picture = { group, chip: drawChip(box), value: null, gradient: null, arrived: null, turn: null, shown: "", seen: [] };
+  const picture = { group, chip: drawing("text", { class: "chip", x: box.width / 2 }), value: null, gradient: null, arrived: null, turn: null, shown: "", seen: [] };
   group.append(picture.chip, ...box.series.map((series) => curveOf(box, series)));
   if (box.series.length) {
     picture.turn = drawing("circle", { class: "turn", r: 3.5 });
@@ -171,9 +170,7 @@ function shownTensor(scene, state, box) {
 }
 
 /** A folded scope with several results shows none of them. @param {Box} box */
-function isMany(box) {
-  return box.tensors.length > 1 && box.members.length > 0;
-}
+const isMany = (box) => box.tensors.length > 1 && box.members.length > 0;
 
 /** @type {State} */
 const START = {
@@ -250,18 +247,15 @@ export function paintBox(scene, state, box, picture) {
   const isCut = gradient.state === "no path" && left;
   const kind = gradient.value ? gradient.value.mark || "known" : gradient.state.replace(" ", "-");
   const partial = gradient.value !== null && gradient.arrived < gradient.expected;
-  const time = write(ready, ready || box.turns.length ? resultOf(box, tensor, ready ? tensor.value.small : PENDING_MARK) : PENDING_MARK, ready ? tensor.value : null);
+  // A folded scope says the name of what it shows.
+  const lead = box.members.length && tensor.named && !picturedSize(tensor.value) ? `${cut(tensor.name, LONGEST_RESULT)} ` : "";
+  const result = lead + (ready ? tensor.value.small : PENDING_MARK);
+  const time = write(ready, ready || box.turns.length ? result : PENDING_MARK, ready ? tensor.value : null);
   if (picture.gradient) fillSlot(picture.gradient, isCut ? "/ cut" : gradientText(gradient), gradient.value);
   return mark(
     picture, time, `${kind}${isCut ? " cut" : ""}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,
     partial ? `${gradient.arrived} of ${gradient.expected}` : "",
   );
-}
-
-/** A folded scope says the name of what it shows. @param {Box} box @param {Tensor} tensor @param {string} value */
-function resultOf(box, tensor, value) {
-  if (!box.members.length || !tensor.named || picturedSize(tensor.value)) return value;
-  return `${cut(tensor.name, LONGEST_RESULT)} ${value}`;
 }
 
 /** Colour a box by its state. @param {BoxPicture} picture @param {string} time @param {string} [kind] of its gradient @param {string} [arrived] */
@@ -307,9 +301,7 @@ export function tipOf(scene, state, box) {
 }
 
 /** What Enter does with a fold. @param {Box} box */
-function shut(box) {
-  return box.kind === "frame" ? "closes" : "opens";
-}
+const shut = (box) => (box.kind === "frame" ? "closes" : "opens");
 
 /** @param {Scene} scene @param {State} state @param {Tensor} tensor */
 export function tensorWords(scene, state, tensor) {
@@ -323,6 +315,4 @@ export function tensorWords(scene, state, tensor) {
 }
 
 /** Every digit, unless they fill the panel. @param {Value} value */
-function inFull(value) {
-  return value.full.length <= 100 ? value.full : value.short;
-}
+const inFull = (value) => (value.full.length <= 100 ? value.full : value.short);

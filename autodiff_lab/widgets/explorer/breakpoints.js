@@ -6,7 +6,7 @@ import { onKeys } from "../host.js";
 import { elementsIn } from "./cells.js";
 import { Part } from "./part.js";
 
-/** @import { Scene, Step, Value } from "./scene.js" */
+/** @import { Scene, Step } from "./scene.js" */
 /** @import { ExplorerView } from "./widget.js" */
 /** @typedef {(step: Step) => boolean} Wanted */
 
@@ -67,12 +67,9 @@ function condition(scene, said) {
 function numbersOf(scene, step, of) {
   const outputs = scene.applications.get(step.application)?.outputs ?? [];
   const values = of === "adjoint" ? step.incoming : outputs.map((one) => scene.tensors.get(one)?.value ?? null);
-  return values.flatMap((value) => (value ? numbersIn(value) : []));
-}
-
-/** Of a value that is not written out, the mark still says whether it is finite. @param {Value} value @returns {number[]} */
-function numbersIn(value) {
-  return [...(elementsIn(value) ?? []), ...(value.mark === "nan" ? [NaN] : value.mark === "inf" ? [Infinity] : [])];
+  // Of a value that is not written out, the mark still says whether it is finite.
+  const marked = { nan: [NaN], inf: [Infinity], zero: [], "": [] };
+  return values.flatMap((value) => (value ? [...(elementsIn(value) ?? []), ...marked[value.mark]] : []));
 }
 
 /** The field, hidden at first, and the keys that run to the next breakpoint or back to the previous one. */
@@ -84,17 +81,12 @@ export class Breakpoints extends Part {
     this.answer = element("span", { class: "detail", role: "status" });
     const run = element("button", { type: "button", onclick: () => this.run(1) }, "Run ", element("kbd", {}, "."));
     this.element = element("div", { class: "breakpoints", hidden: true }, element("span", {}, "Stop where"), this.field, run, this.answer);
-    onKeys(this.field, { Enter: () => this.run(1), Escape: () => this.close() });
+    onKeys(this.field, { Enter: () => this.run(1), Escape: () => { this.element.hidden = true; view.back(); } });
   }
 
   open() {
     this.element.hidden = false;
     this.field.focus();
-  }
-
-  close() {
-    this.element.hidden = true;
-    this.view.back();
   }
 
   /** @param {1 | -1} by */

@@ -15,6 +15,7 @@ import { PENDING, arrivals, bracketed, counter, filled, namesOf, sumText } from 
 
 /** Characters from which the numbers of a product stand below each other. */
 const LONG = 9;
+const LEGEND = "The stronger a cell, the larger its element in size; one with a minus is negative. Spread is the standard deviation.";
 /** How many uses of a tensor are listed. */
 const MOST_USERS = 8;
 
@@ -28,11 +29,11 @@ export function paintCard(card, scene, state) {
   const application = state.now ? scene.applications.get(state.now.application) : undefined;
   const heading = element("p", { class: "counter", "data-phase": state.now && state.now.within >= 0 ? "backward" : state.phase }, counter(scene, state));
   if (!state.now || !application) {
-    card.replaceChildren(heading, ...beginning(scene));
-    return;
+    const told = scene.last ? "Nothing has run yet. The right arrow key takes the first step." : "No op was recorded.";
+    return card.replaceChildren(heading, element("p", { class: "sentence" }, told));
   }
   const body = state.now.sweep < 0 ? forwardBody(scene, application) : backwardBody(scene, state, state.now, application);
-  card.replaceChildren(heading, ...title(scene, application), ...body);
+  return card.replaceChildren(heading, ...title(scene, application), ...body);
 }
 
 /**
@@ -66,12 +67,6 @@ function opLink({ index, op, place }) {
   return element("button", { type: "button", class: "goes", "data-application": index, title: place?.line }, place ? `${op.name} at ${place.where}` : op.name);
 }
 
-/** @param {Scene} scene */
-function beginning(scene) {
-  const told = scene.last ? "Nothing has run yet. The right arrow key takes the first step." : "No op was recorded.";
-  return [element("p", { class: "sentence" }, told)];
-}
-
 /** @param {Scene} scene @param {Application} application */
 function title(scene, application) {
   const { op, place } = application;
@@ -79,25 +74,19 @@ function title(scene, application) {
   const where = place?.where.startsWith("cell ") && hasCells()
     ? element("button", { type: "button", class: "place goes", title: "Go to this line (l)" }, place.where)
     : element("span", { class: "place" }, place?.where ?? "");
-  const made = [element("h3", {}, element("span", { class: "op" }, op.name), symbol && element("span", { class: "symbol" }, symbol), where)];
-  const parts = [];
+  /** @type {Element[]} */
+  const parts = [element("h3", {}, element("span", { class: "op" }, op.name), symbol && element("span", { class: "symbol" }, symbol), where)];
   if (application.of) parts.push(element("p", { class: "detail" }, capitalised(application.of)));
   if (place?.line) parts.push(element("code", { class: "line", title: place.line }, place.line));
-  if (op.sentence) {
-    parts.push(element("p", { class: "sentence" }, sentence(filled(op.sentence, namesOf(scene, application.inputs)))));
-  }
-  return [...made, ...parts];
+  if (op.sentence) parts.push(element("p", { class: "sentence" }, sentence(filled(op.sentence, namesOf(scene, application.inputs)))));
+  return parts;
 }
 
 /** @param {string} text */
-function capitalised(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** @param {string} text */
-function sentence(text) {
-  return capitalised(/[.!?]$/.test(text) ? text : `${text}.`);
-}
+const sentence = (text) => capitalised(/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** @param {Scene} scene @param {Application} application */
 function forwardBody(scene, application) {
@@ -115,7 +104,7 @@ function forwardBody(scene, application) {
   for (const number of application.outputs) list.append(...named(scene, number, "output"));
   parts.push(list);
   const arithmetic = application.error ? null : forwardArithmetic(scene, application);
-  if (arithmetic) parts.push(makeGrids(arithmetic), legend());
+  if (arithmetic) parts.push(makeGrids(arithmetic), element("p", { class: "detail legend" }, LEGEND));
   if (application.error) parts.push(element("p", { class: "failure" }, element("strong", {}, "failed "), application.error));
   return parts;
 }
@@ -129,21 +118,14 @@ function isLiteral(tensor) {
 function named(scene, number, role) {
   const tensor = scene.tensors.get(number);
   if (!tensor) return [];
-  return [
-    element("dt", { class: role, title: `${tensor.name}${aboutPlace(tensor)}` }, called(tensor, role)),
-    element("dd", { class: role }, numeral(tensor.value, "forward", "value")),
-  ];
-}
-
-/** What nobody named is called by how it was computed, and on its own card "result". @param {Tensor} tensor @param {string} role */
-function called(tensor, role) {
-  return tensor.named || role === "input" ? tensor.name : "result";
+  // What nobody named is called by how it was computed, and on its own card "result".
+  const name = tensor.named || role === "input" ? tensor.name : "result";
+  const value = element("dd", { class: role }, numeral(tensor.value, "forward", "value"));
+  return [element("dt", { class: role, title: `${tensor.name}${aboutPlace(tensor)}` }, name), value];
 }
 
 /** @param {Tensor} tensor */
-function aboutPlace(tensor) {
-  return tensor.place ? ` (${tensor.place.where}: ${tensor.place.line})` : "";
-}
+const aboutPlace = (tensor) => (tensor.place ? ` (${tensor.place.where}: ${tensor.place.line})` : "");
 
 /**
  * A number with its full digits on hover, and in the copied text.
@@ -160,12 +142,8 @@ export function numeral(value, kind, role) {
 function backwardBody(scene, state, now, application) {
   if (!now.flows.length) return [element("p", { class: "sentence" }, "Nothing passes back through this op.")];
   const parts = now.flows.map((flow) => flowPart(scene, state, now, application, flow));
-  if (parts.some((part) => part.querySelector(".grids"))) parts.push(legend());
+  if (parts.some((part) => part.querySelector(".grids"))) parts.push(element("p", { class: "detail legend" }, LEGEND));
   return parts;
-}
-
-function legend() {
-  return element("p", { class: "detail legend" }, "The stronger a cell, the larger its element in size; one with a minus is negative. Spread is the standard deviation.");
 }
 
 /** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application @param {Flow} flow */

@@ -15,9 +15,10 @@ const LEVELS = 5;
 const LARGEST = 8;
 
 /** The lengths of the axes. @param {Value} value @returns {number[]} */
-export function dimsOf(value) {
-  return (value.shape.match(/\d+/g) ?? []).map(Number);
-}
+export const dimsOf = (value) => (value.shape.match(/\d+/g) ?? []).map(Number);
+
+/** They as a value has them. @param {number[]} dims */
+export const shapeText = (dims) => (dims.length ? `[${dims.join("×")}]` : "");
 
 /**
  * The rows and columns of a picture of cells; null for few elements, which are written out, and for many.
@@ -75,7 +76,7 @@ export function levelOf(number, largest) {
  * @param {number} size
  * @param {number} number
  */
-export function cellPath(x, y, size, number) {
+function cellPath(x, y, size, number) {
   if (!Number.isFinite(number)) return `M${x} ${y}l${size} ${size}M${x + size} ${y}l${-size} ${size}`;
   const square = `M${x} ${y}h${size}v${size}h${-size}z`;
   if (number >= 0) return square;

@@ -1,6 +1,6 @@
 // Chips: what boxes show where the picture is too small for their numbers, a name that stays readable.
 
-import { drawing, setText } from "../dom.js";
+import { setText } from "../dom.js";
 import { CUT } from "./words.js";
 
 /** @import { Box } from "./scene.js" */
@@ -18,20 +18,13 @@ const SHORT_NAME = 5;
 const WIDE_LETTER = 8;
 
 /** The last part of a name. @param {Box} box */
-function shortest(box) {
-  return box.label.split("/").pop() ?? "";
-}
+const shortest = (box) => box.label.split("/").pop() ?? "";
 
 /** By how many pixels on the screen a box is drawn wider, on either side, for a short name: cut to a letter or two, that would say nothing. @param {Box} box @param {number} scale */
 export function overhang(box, scale) {
   const name = shortest(box);
   if (scale >= READABLE || name.length > SHORT_NAME) return 0;
   return Math.min(Math.max(0, (name.length * WIDE_LETTER + 6 - box.width * scale) / 2), WIDE_LETTER);
-}
-
-/** The name of a box, to be shown instead of its lines. @param {Box} box */
-export function drawChip(box) {
-  return drawing("text", { class: "chip", x: box.width / 2 });
 }
 
 /**

@@ -26,10 +26,6 @@ export class Colours {
   /** Colour what was just drawn, or by something else. @param {Partial<Pick<Colours, "boxes" | "pictures" | "measure" | "reached">>} changes */
   show(changes) {
     Object.assign(this, changes);
-    this.paint();
-  }
-
-  paint() {
     const { measure, reached } = this;
     this.canvas.classList.toggle("measured", measure !== "" && !reached);
     this.canvas.classList.toggle("compared", reached !== null);

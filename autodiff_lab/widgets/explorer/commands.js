@@ -29,7 +29,11 @@ export function keysOf(view) {
     { keys: ["p"], shown: "p", does: "path from here to the node selected next", act: () => view.tracer.markPath() },
     { keys: ["n"], shown: "n", does: "next step that touches the node", act: () => view.tracer.touch(1) },
     { keys: ["N"], shown: "N", does: "previous step that touches the node", act: () => view.tracer.touch(-1) },
-    ...(view.passes.all.length ? passKeys(view) : []),
+    ...(view.passes.all.length ? [
+      { keys: ["g"], shown: "g", does: "gradients of the next backward pass", act: () => view.passes.next(0) },
+      { keys: ["G"], shown: "G", does: "compare with the next backward pass", act: () => view.passes.next(1) },
+      { keys: ["x"], shown: "x", does: "step the other of two compared passes", act: () => view.passes.change() },
+    ] : []),
     { keys: ["b"], shown: "b", does: "breakpoint: say where to stop", act: () => view.breakpoints.open() },
     { keys: ["."], shown: ".", does: "run to the next breakpoint", act: () => view.breakpoints.run(1) },
     { keys: [","], shown: ",", does: "back to the previous breakpoint", act: () => view.breakpoints.run(-1) },
@@ -51,14 +55,5 @@ export function keysOf(view) {
     { keys: ["?"], shown: "?", does: "these keys", menu: "Keys", act: () => { view.help.hidden = !view.help.hidden; } },
     { keys: ["m"], shown: "m", does: "a tone for each step, and silence again", menu: "Sound", act: () => view.sound.toggle() },
     { keys: ["t"], shown: "t", does: "trace table", menu: "Trace table", act: () => view.table.toggle() },
-  ];
-}
-
-/** @param {ExplorerView} view @returns {Key[]} */
-function passKeys({ passes }) {
-  return [
-    { keys: ["g"], shown: "g", does: "gradients of the next backward pass", act: () => passes.next(0) },
-    { keys: ["G"], shown: "G", does: "compare with the next backward pass", act: () => passes.next(1) },
-    { keys: ["x"], shown: "x", does: "step the other of two compared passes", act: () => passes.change() },
   ];
 }

@@ -83,7 +83,9 @@ export function paintEdge(scene, state, picture) {
   const now = state.now?.application ?? -1;
   const current = picture.members.has(now) && (state.phase === "forward" || passed.some((use) => use.startsWith(`${now}:`)));
   const share = current && state.phase === "backward" && passed.length === 1 ? state.passed.get(passed[0]) : undefined;
-  const value = share ? labelOf(state, share, passed[0]) : "";
+  const flow = share && state.now?.flows.find(({ position }) => `${now}:${position}` === passed[0]);
+  // The number, or what happened to the shape of a tensor.
+  const value = flow ? lensOf(state.now?.incoming.find((one) => one !== null) ?? null, flow) || share.small : share?.small ?? "";
   const time = current ? "now" : picture.born <= state.step ? "done" : "to-come";
   const shown = `${time}|${passed.length > 0}|${state.phase}|${value}`;
   if (shown === picture.shown) return;
@@ -101,18 +103,6 @@ export function paintEdge(scene, state, picture) {
     setAttribute(picture.label, "y", place[1].toFixed(1));
   }
   setAttribute(picture.label, "class", `share ${share?.mark ?? ""}`);
-}
-
-/**
- * What is said of a contribution on its edge: the number, or what happened to the shape of a tensor.
- * @param {State} state
- * @param {import("./scene.js").Value} share
- * @param {string} use
- */
-function labelOf({ now }, share, use) {
-  const flow = now?.flows.find(({ position }) => `${now.application}:${position}` === use);
-  const lens = now && flow ? lensOf(now.incoming.find((value) => value !== null) ?? null, flow) : "";
-  return lens || share.small;
 }
 
 /** The step at which the first of some applications runs. @param {Scene} scene @param {Iterable<number>} members */

@@ -89,9 +89,7 @@ const reaches = remembered((/** @type {Scene} */ scene) => {
 });
 
 /** The tensors that a sweep comes to; those of any sweep for `scene.sweeps.length`. @param {Scene} scene @param {number} sweep */
-export function reach(scene, sweep) {
-  return reaches(scene)[sweep];
-}
+export const reach = (scene, sweep) => reaches(scene)[sweep];
 
 /**
  * What is known of the gradient of a tensor: a value (perhaps not all contributions yet), "pending" (not computed
@@ -106,11 +104,12 @@ export function gradientOf(scene, state, tensor) {
   if (adjoint) return { state: "known", value: adjoint.total, arrived: adjoint.arrived, expected: adjoint.expected };
   const tangent = scene.sweeps[state.sweep]?.tangent;
   if (tangent && !reach(scene, state.sweep).has(tensor.number)) return { state: "known", value: STILL, arrived: 0, expected: 0 };
-  if (reach(scene, state.only < 0 ? scene.sweeps.length : state.only).has(tensor.number)) return { state: "pending", value: null, arrived: 0, expected: 0 };
-  if (!scene.sweeps.length || !tensor.tracked) return { state: "none", value: null, arrived: 0, expected: 0 };
+  const without = { value: null, arrived: 0, expected: 0 };
+  if (reach(scene, state.only < 0 ? scene.sweeps.length : state.only).has(tensor.number)) return { state: "pending", ...without };
+  if (!scene.sweeps.length || !tensor.tracked) return { state: "none", ...without };
   const born = scene.applications.get(tensor.application)?.born ?? 0;
   const passedBy = [...state.finished].some((at) => scene.sweeps[at].first > born);
-  return { state: passedBy ? "no path" : "pending", value: null, arrived: 0, expected: 0 };
+  return { state: passedBy ? "no path" : "pending", ...without };
 }
 
 /**

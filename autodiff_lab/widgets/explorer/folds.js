@@ -14,11 +14,6 @@ export class Folds extends Part {
     return new Set(this.view.model.get("unfolded") ?? []);
   }
 
-  /** @param {Iterable<string>} paths */
-  keep(paths) {
-    keep(this.view.model, { unfolded: [...paths] });
-  }
-
   /** What is to be drawn. @returns {View} */
   drawn() {
     return unfolded(this.scene, "", this.paths());
@@ -36,7 +31,7 @@ export class Folds extends Part {
     if (open === undefined) paths.add(path);
     const why = this.scene.views.get(path)?.why;
     if (why) return this.view.say(why);
-    this.keep(paths);
+    keep(this.view.model, { unfolded: [...paths] });
     return this.view.say(open === undefined ? `Opened ${box.label}; i goes in, u closes it.` : `Closed ${box.label}.`);
   }
 
@@ -62,7 +57,7 @@ export class Folds extends Part {
       if (turn?.path === one) for (const other of turn.turns) paths.delete(other);
       paths.add(one);
     }
-    if (path && wanted.some((one) => !this.paths().has(one))) this.keep(paths);
+    if (path && wanted.some((one) => !this.paths().has(one))) keep(this.view.model, { unfolded: [...paths] });
   }
 
   /** The iteration that is shown of the loop that was opened last, or null. */
@@ -76,7 +71,9 @@ export class Folds extends Part {
     for (const path of paths) {
       const turn = turnOf(this.scene, path);
       const next = turn && turn.path === path && !isInside(scope, path) ? turn.turns.find((one) => isInside(scope, one)) : undefined;
-      if (next !== undefined) return this.keep(paths.map((one) => (isInside(one, path) ? next + one.slice(path.length) : one)).filter((one) => this.scene.views.has(one)));
+      if (next === undefined) continue;
+      const moved = paths.map((one) => (isInside(one, path) ? next + one.slice(path.length) : one));
+      return keep(this.view.model, { unfolded: moved.filter((one) => this.scene.views.has(one)) });
     }
     return undefined;
   }

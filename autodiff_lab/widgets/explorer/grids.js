@@ -6,7 +6,7 @@ import { drawing, element, setText } from "../dom.js";
 import { onKeys } from "../host.js";
 import { short } from "../numbers.js";
 import { indexWords, partsOf, sumWords } from "./arithmetic.js";
-import { pathsOf } from "./cells.js";
+import { pathsOf, shapeText } from "./cells.js";
 
 /** @import { Arithmetic, Table, Term } from "./arithmetic.js" */
 
@@ -27,7 +27,7 @@ export function makeGrids(arithmetic) {
     "span", { class: "term" },
     element("span", { class: "sign" }, term.sign),
     element("span", { class: "board" }, boards[at]?.picture ?? element("span", { class: `number ${term.kind}` }, term.value?.short ?? "none"),
-      element("small", {}, `${term.words}${term.table?.dims.length ? ` ${shapeOf(term.table)}` : ""}`)),
+      element("small", {}, `${term.words}${term.table?.dims.length ? ` ${shapeText(term.table.dims)}` : ""}`)),
   )));
   const made = element("div", { class: "arithmetic" }, row);
   if (arithmetic.lens) made.append(element("p", { class: "lens" }, arithmetic.lens));
@@ -57,11 +57,6 @@ function wordsOf(term, table, place) {
 /** The places on a board that show the same element; none where nothing is repeated. @param {Term} term @param {number} place */
 function copiesAt({ copies }, place) {
   return copies ? [...copies.keys()].filter((other) => copies[other] === copies[place]) : [];
-}
-
-/** @param {Table} table */
-function shapeOf({ dims }) {
-  return `[${dims.join("×")}]`;
 }
 
 /** @typedef {{ table: Table, rows: number, columns: number, picture: SVGSVGElement, side: number, lit: SVGPathElement }} Board */

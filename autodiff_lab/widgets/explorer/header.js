@@ -27,32 +27,21 @@ export function makeHeader(view) {
   return { element: made, paint: phases.paint, finder };
 }
 
-/** @param {ExplorerView} view */
+/** Where the program is between forward and backward: dots, or a list of many passes, as in a training loop. @param {ExplorerView} view */
 function makePhases(view) {
   const { scene } = view;
-  if (scene.phases.length > MOST_DOTS) return makePhaseList(view);
-  const dots = scene.phases.map((phase) => {
-    const go = () => view.go(phase.sweep < 0 ? phase.last : phase.first);
-    return element("button", { type: "button", class: `phase ${phase.sweep < 0 ? "forward" : "backward"}`, onclick: go }, phase.label);
-  });
-  const made = element("div", { class: "phases", role: "group", "aria-label": "Phases" }, ...dots);
-  const paint = (/** @type {State} */ state) => {
-    scene.phases.forEach(({ first, last }, at) => setAttribute(dots[at], "aria-pressed", String(state.step >= first && state.step <= last)));
-  };
-  return { element: made, paint };
-}
-
-/** Many passes, as in a training loop: a list. @param {ExplorerView} view */
-function makePhaseList(view) {
-  const { scene } = view;
-  const go = (/** @type {any} */ { target }) => view.go(scene.phases[Number(target.value)].first);
-  const names = scene.phases.map((phase, at) => element("option", { value: at }, phaseName(scene, phase, at)));
-  const list = element("select", { class: "phases", "aria-label": "Phases", onchange: go }, ...names);
-  const paint = (/** @type {State} */ state) => {
-    const at = scene.phases.findIndex((phase) => state.step >= phase.first && state.step <= phase.last);
-    list.value = String(Math.max(at, 0));
-  };
-  return { element: list, paint };
+  const { phases } = scene;
+  const at = (/** @type {State} */ { step }) => phases.findIndex(({ first, last }) => step >= first && step <= last);
+  if (phases.length > MOST_DOTS) {
+    const names = phases.map((phase, k) => element("option", { value: k }, phaseName(scene, phase, k)));
+    const go = (/** @type {any} */ { target }) => view.go(phases[Number(target.value)].first);
+    const list = element("select", { class: "phases", "aria-label": "Phases", onchange: go }, ...names);
+    return { element: list, paint: (/** @type {State} */ state) => { list.value = String(Math.max(at(state), 0)); } };
+  }
+  const dots = phases.map(({ sweep, first, last, label }) => element(
+    "button", { type: "button", class: `phase ${sweep < 0 ? "forward" : "backward"}`, onclick: () => view.go(sweep < 0 ? last : first) }, label));
+  const paint = (/** @type {State} */ state) => dots.forEach((dot, k) => setAttribute(dot, "aria-pressed", String(k === at(state))));
+  return { element: element("div", { class: "phases", role: "group", "aria-label": "Phases" }, ...dots), paint };
 }
 
 /** In a loop, name the iteration as well. @param {Scene} scene @param {import("./scene.js").Phase} phase @param {number} at */

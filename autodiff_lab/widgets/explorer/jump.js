@@ -4,9 +4,7 @@
 /** @import { Place } from "./scene.js" */
 
 /** Whether the cells of the notebook are in the page. */
-export function hasCells() {
-  return document.querySelector(".jp-Notebook .cm-content") !== null;
-}
+export const hasCells = () => document.querySelector(".jp-Notebook .cm-content") !== null;
 
 /**
  * Go to a line: scroll to it, put the cursor there, and let it light up for a moment.
@@ -43,11 +41,6 @@ function findLine(cells, cell, number, text) {
   const isIt = (/** @type {Element | undefined} */ line) => line !== undefined && (line.textContent ?? "").trim().startsWith(wanted);
   const own = (/** @type {Element} */ one) => one.querySelector(".jp-InputPrompt")?.textContent?.trim() === `[${cell}]:`;
   const ordered = [...cells.filter(own), ...cells.filter((one) => !own(one))];
-  for (const by of [0, 1]) {
-    for (const one of ordered) {
-      const line = [...one.querySelectorAll(".cm-line")][number - 1 + by];
-      if (isIt(line)) return line;
-    }
-  }
-  return null;
+  const lines = [0, 1].flatMap((by) => ordered.map((one) => [...one.querySelectorAll(".cm-line")][number - 1 + by]));
+  return lines.find(isIt) ?? null;
 }

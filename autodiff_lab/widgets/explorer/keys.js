@@ -24,7 +24,6 @@ export function listenToKeys(root, table, signal) {
 
 /** @param {Key[]} table */
 export function makeHelp(table) {
-  const list = element("dl");
-  for (const { shown, does } of table) list.append(element("dt", {}, element("kbd", {}, shown)), element("dd", {}, does));
-  return element("section", { class: "help", "aria-label": "Keys", hidden: true }, element("h3", {}, "Keys"), list);
+  const list = table.flatMap(({ shown, does }) => [element("dt", {}, element("kbd", {}, shown)), element("dd", {}, does)]);
+  return element("section", { class: "help", "aria-label": "Keys", hidden: true }, element("h3", {}, "Keys"), element("dl", {}, ...list));
 }

@@ -21,9 +21,7 @@ export function measured(scene, what, box) {
 }
 
 /** Seconds from `lab.costs`. @param {string} what */
-export function isTime(what) {
-  return what === "forward time" || what === "backward time";
-}
+export const isTime = (what) => what === "forward time" || what === "backward time";
 
 /**
  * From 1 to 5, how large each number is among the others: by its logarithm where all are positive; 0 where there is none.
@@ -49,7 +47,7 @@ export function writeMeasure(what, number) {
 }
 
 /** @param {number} seconds */
-export function timeText(seconds) {
+function timeText(seconds) {
   const at = seconds >= 1 ? 0 : seconds >= 1e-3 ? 1 : 2;
   return `${short(seconds * 1000 ** at, 3)} ${["s", "ms", "µs"][at]}`;
 }

@@ -73,7 +73,7 @@ export function decode(payload) {
   const places = payload.places.map((/** @type {string[]} */ [where, line]) => ({ where, line }));
   const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
   const place = (/** @type {number} */ at) => (at < 0 ? null : places[at]);
-  const steps = payload.steps.map((/** @type {any[]} */ row) => decodeStep(row, values, payload.sweeps));
+  const steps = payload.steps.map((/** @type {any[]} */ row) => decodeStep(row, value, payload.sweeps));
   const sweeps = payload.sweeps.map((/** @type {any[]} */ row, /** @type {number} */ at) => {
     const visits = steps.flatMap((/** @type {Step} */ step, /** @type {number} */ k) => (step.sweep === at ? [k + 1] : []));
     const [targets, seeds, sources, results, finished, where, carried = [], tangent = 0] = row;
@@ -89,10 +89,13 @@ export function decode(payload) {
   const phases = payload.phases.map((/** @type {number[]} */ [sweep, first, last]) => (
     { sweep, first, last, label: payload.labels[sweep] ?? "forward" }));
   for (const { sweep, first, last } of phases) for (const step of steps.slice(first - 1, last)) if (step.sweep < 0) step.within = sweep;
+  /** @type {Map<number, Step[]>} the steps of each application */
+  const homes = new Map(steps.map((/** @type {Step} */ step) => [step.application, []]));
+  for (const step of steps) homes.get(step.application)?.push(step);
   const left = numbered(payload.left, ([how, where]) => ({ how, place: place(where) }));
   return {
     title: payload.title, error: payload.error, remarks: payload.remarks, start: payload.start, last: steps.length, steps, sweeps, tensors,
-    applications, left, labels: payload.labels, held: payload.held ?? [], phases, homes: homesOf(steps),
+    applications, left, labels: payload.labels, held: payload.held ?? [], phases, homes,
     views: new Map(Object.entries(payload.views).map(([path, view]) => [path, decodeView(path, view)])),
     loops: payload.loops ?? [], source: (payload.source ?? []).map((/** @type {any[]} */ [name, lines]) => ({
       name, lines: lines.map((/** @type {any[]} */ [number, indent, text]) => ({
@@ -105,16 +108,15 @@ export function decode(payload) {
 
 /**
  * @param {any[]} row
- * @param {Value[]} values
+ * @param {(at: number) => any} value
  * @param {any[][]} sweeps
  * @returns {Step}
  */
-function decodeStep([application, sweep = -1, incoming = [], flows = []], values, sweeps) {
-  const value = (/** @type {number} */ at) => (at < 0 ? null : values[at]);
+function decodeStep([application, sweep = -1, incoming = [], flows = []], value, sweeps) {
   return {
     application, sweep, within: -1, tangent: Boolean(sweeps[sweep]?.[7]), incoming: incoming.map(value),
     flows: flows.map((/** @type {any[]} */ [position, input, local, outgoing, total, arrived, expected, summed = []]) => ({
-      position, input, local: value(local), outgoing: values[outgoing], total: values[total], arrived, expected, summed,
+      position, input, local: value(local), outgoing: value(outgoing), total: value(total), arrived, expected, summed,
     })),
   };
 }
@@ -172,9 +174,7 @@ function decodeView(path, view) {
 }
 
 /** The turn of a loop in which a scope lies, or else the first. @param {string[]} turns @param {string} scope */
-export function turnWith(turns, scope) {
-  return turns.find((turn) => isInside(scope, turn)) ?? turns[0];
-}
+export const turnWith = (turns, scope) => turns.find((turn) => isInside(scope, turn)) ?? turns[0];
 
 /**
  * The turn of a loop that a scope is, or lies in; of loops inside each other, the innermost.
@@ -191,23 +191,9 @@ export function turnOf(scene, path) {
 }
 
 /** @param {string} path @param {string} within */
-export function isInside(path, within) {
-  return !within || path === within || path.startsWith(`${within}/`);
-}
+export const isInside = (path, within) => !within || path === within || path.startsWith(`${within}/`);
 
 /** The steps in a scope, counted from 1. @param {Scene} scene @param {string} path */
 export function stepsIn(scene, path) {
   return scene.steps.flatMap((step, at) => (isInside(scene.applications.get(step.application)?.scope ?? "", path) ? [at + 1] : []));
-}
-
-/**
- * The visits of sweeps to each application.
- * @param {Step[]} steps
- * @returns {Map<number, Step[]>}
- */
-function homesOf(steps) {
-  /** @type {Map<number, Step[]>} */
-  const homes = new Map(steps.map((step) => [step.application, []]));
-  for (const step of steps) homes.get(step.application)?.push(step);
-  return homes;
 }

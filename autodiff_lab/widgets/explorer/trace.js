@@ -48,9 +48,7 @@ export function beside(view, at, way) {
 }
 
 /** @param {View} view @param {(edge: import("./scene.js").Edge) => boolean} wanted */
-function edgesWhere(view, wanted) {
-  return new Set(view.edges.flatMap((edge, at) => (wanted(edge) ? [at] : [])));
-}
+const edgesWhere = (view, wanted) => new Set(view.edges.flatMap((edge, at) => (wanted(edge) ? [at] : [])));
 
 /** The edges that meet at a node: its inputs, then what is made of it. @param {View} view @param {number} at */
 export function edgesAt(view, at) {
@@ -89,9 +87,7 @@ export function isCutAt(cut, target, tensor) {
 }
 
 /** Whether a sweep has ended that lost a gradient here. @param {State} state @param {Cut[]} cuts */
-export function isLost(state, cuts) {
-  return cuts.some((cut) => state.finished.has(cut.sweep));
-}
+export const isLost = (state, cuts) => cuts.some((cut) => state.finished.has(cut.sweep));
 
 /**
  * Where a cut is seen: the edge, or the node whose value left; the innermost view that shows it.

@@ -7,20 +7,15 @@ import { edgesAt, isCutAt, lineage, pathBetween, placeOfCut, touches } from "./t
 import { counted } from "./words.js";
 
 /** @import { Cut } from "./scene.js" */
-/** @import { ExplorerView } from "./widget.js" */
 
 /** What is traced and selected in a view. */
 export class Tracer extends Part {
-  /** @param {ExplorerView} view */
-  constructor(view) {
-    super(view);
-    /** The tensor that the card shows instead of the step; -1 for none. */
-    this.told = -1;
-    /** What is traced, so that the same key ends it; the node where a path is to begin; and that whose edges are selected. */
-    this.traced = "";
-    this.anchor = -1;
-    this.edgeHome = -1;
-  }
+  /** The tensor that the card shows instead of the step; -1 for none. */
+  told = -1;
+  /** What is traced, so that the same key ends it; the node where a path is to begin; and that whose edges are selected. */
+  traced = "";
+  anchor = -1;
+  edgeHome = -1;
 
   /** Another view is opened. */
   forget() {

@@ -46,8 +46,9 @@ export function makeTransport(view) {
     play,
   );
   const memory = element("span", { class: "detail", title: "Values and gradients that a later step can still read" });
-  const switches = makeSwitches((what, on) => view.root.classList.toggle(`without-${what}`, !on));
-  switches.append(...makeColours(view));
+  const turn = (/** @type {any} */ { target }) => { view.root.classList.toggle(`without-${target.name}`, !target.checked); };
+  const labels = SWITCHES.map((what) => element("label", {}, element("input", { type: "checkbox", name: what, checked: what !== "shapes", onchange: turn }), what));
+  const switches = element("div", { class: "switches", role: "group", "aria-label": "Shown on nodes" }, ...labels, ...makeColours(view));
   const made = element("div", { class: "transport" }, buttons, slider, memory, switches);
   /** @param {State} state @param {string} spoken */
   const paint = (state, spoken) => {
@@ -73,10 +74,4 @@ function makeColours({ scene, graph }) {
   if (own) list.value = own;
   if (own) color();
   return names.length ? [element("label", {}, "colour by ", list), legend] : [];
-}
-
-/** @param {(what: string, on: boolean) => void} show */
-function makeSwitches(show) {
-  return element("div", { class: "switches", role: "group", "aria-label": "Shown on nodes" }, ...SWITCHES.map((what) => (
-    element("label", {}, element("input", { type: "checkbox", name: what, checked: what !== "shapes", onchange: ({ target }) => show(what, target.checked) }), what))));
 }

@@ -4,8 +4,8 @@
 /** @typedef {{ width: number, height: number }} Size */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area */
 
-export const LEAST_SCALE = 0.04;
-export const MOST_SCALE = 4;
+const LEAST_SCALE = 0.04;
+const MOST_SCALE = 4;
 /** Pixels, and share of the window, that a panel has at least and at most; in a low window there is room for less. */
 const LOWEST = 420;
 const LOWEST_OF_ALL = 180;
@@ -97,9 +97,7 @@ export function zoomed(look, factor, x, y) {
 }
 
 /** @param {number} value @param {number} low @param {number} high */
-export function clamp(value, low, high) {
-  return Math.min(Math.max(value, low), high);
-}
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /**
  * The points of a curve as it is written in a scene.

@@ -95,8 +95,9 @@ export class ExplorerView {
     }, { signal });
     this.root.addEventListener("copy", (event) => copyInFull(event, this.root), { signal });
     const paint = () => this.paint();
-    const acts = { step: paint, solved: paint, ask: paint, unfolded: () => this.refold(), passes: () => this.repaint() };
-    for (const [trait, act] of Object.entries(acts)) listenToTraits(model, [trait], act, signal);
+    listenToTraits(model, ["step", "solved", "ask"], paint, signal);
+    listenToTraits(model, ["unfolded"], () => this.refold(), signal);
+    listenToTraits(model, ["passes"], () => { this.passes.paint(); this.paint(true); }, signal);
     signal.addEventListener("abort", () => this.root.remove());
   }
 
@@ -135,12 +136,6 @@ export class ExplorerView {
   dress() {
     this.tuner.dress();
     this.passes.paint();
-  }
-
-  /** Other passes are chosen. */
-  repaint() {
-    this.passes.paint();
-    this.paint(true);
   }
 
   /** @param {boolean} [quiet] while a number is dragged nothing is announced */

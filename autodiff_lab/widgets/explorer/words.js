@@ -29,18 +29,14 @@ export function marked(text, names) {
 }
 
 /** @param {Scene} scene @param {number[]} tensors */
-export function namesOf(scene, tensors) {
-  return tensors.map((number) => scene.tensors.get(number)?.name ?? "");
-}
+export const namesOf = (scene, tensors) => tensors.map((number) => scene.tensors.get(number)?.name ?? "");
 
 /** Names as they stand in a formula: a sum or product is held together by parentheses. @param {string[]} names */
-export function bracketed(names) {
-  return names.map((name) => (/^[^"']* [-+*/@<>=]+ /.test(name) ? `(${name})` : name));
-}
+export const bracketed = (names) => names.map((name) => (/^[^"']* [-+*/@<>=]+ /.test(name) ? `(${name})` : name));
 
 /** @param {Scene} scene @param {State} state */
 export function counter(scene, state) {
-  if (state.phase === "start") return `Start · ${scene.last} ${scene.last === 1 ? "step" : "steps"}`;
+  if (state.phase === "start") return `Start · ${counted(scene.last, "step")}`;
   return `Step ${state.step} of ${scene.last} · ${kindOf(scene, state.now)}`;
 }
 
@@ -74,9 +70,7 @@ function forwardWords(scene, application) {
 }
 
 /** @param {Tensor | undefined} tensor */
-function valueWords(tensor) {
-  return tensor ? `${tensor.name} = ${tensor.value.short}` : "";
-}
+const valueWords = (tensor) => (tensor ? `${tensor.name} = ${tensor.value.short}` : "");
 
 /** @param {Scene} scene @param {Step} now */
 function backwardWords(scene, now) {
@@ -104,9 +98,12 @@ export function arrivals(name, arrived, expected) {
 export function sumText(shares, expected) {
   const terms = shares.map((share) => share.short);
   const shown = terms.length > 5 ? [...terms.slice(0, 2), "⋯", ...terms.slice(-2)] : terms;
-  const joined = shown.reduce((sum, term) => (
-    term.startsWith("−") ? `${sum} − ${term.slice(1)}` : `${sum} + ${term}`));
-  return shares.length < expected ? `${joined} + ( … )` : joined;
+  return shares.length < expected ? `${summed(shown)} + ( … )` : summed(shown);
+}
+
+/** Terms as a sum. @param {string[]} terms */
+export function summed(terms) {
+  return terms.reduce((sum, term) => (term.startsWith("−") ? `${sum} − ${term.slice(1)}` : `${sum} + ${term}`));
 }
 
 /**
@@ -120,9 +117,7 @@ export function gradientText(gradient) {
 }
 
 /** @param {number} count @param {string} word */
-export function counted(count, word) {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
-}
+export const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 /**
  * Where a search word is found: boxes of a shape such as 3x4 or (3, 4), or else whose label, name, op or scope holds the
@@ -142,7 +137,9 @@ export function search(scene, word) {
   const shaped = shape ? found((_, box) => box.tensors.flatMap((number) => (scene.tensors.get(number)?.value.shape === shape ? [wanted] : []))) : [];
   if (shaped.length) return shaped;
   const named = found(namesOfBox);
-  return named.length ? named : found(linesOfBox);
+  if (named.length) return named;
+  const places = (/** @type {Box} */ box) => scene.applications.get(box.application)?.place;
+  return found((_, box) => [places(box)?.line ?? "", places(box)?.where ?? ""]);
 }
 
 /** A shape as values have it, from 3x4, 3×4, 3, 4 or (3, 4); empty if it is none. @param {string} word */
@@ -157,10 +154,4 @@ function namesOfBox(scene, box) {
   const op = scene.applications.get(box.application)?.op.name ?? "";
   const scope = box.kind === "scope" ? box.key.slice(1) : "";
   return [box.label, box.name, op, scope, ...namesOf(scene, box.tensors), ...box.tensors.map((number) => `%${number}`)];
-}
-
-/** @param {Scene} scene @param {Box} box */
-function linesOfBox(scene, box) {
-  const place = scene.applications.get(box.application)?.place;
-  return [place?.line ?? "", place?.where ?? ""];
 }

@@ -11,7 +11,7 @@ import { tickText, ticks } from "./numbers.js";
 const DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /** A power of ten as people write it. @param {number} exponent */
-export function powerText(exponent) {
+function powerText(exponent) {
   if (exponent >= -3 && exponent <= 3) return String(Number(`1e${exponent}`));
   const size = [...String(Math.abs(exponent))].map(digit => DIGITS[Number(digit)]).join("");
   return `10${exponent < 0 ? "⁻" : ""}${size}`;

@@ -70,10 +70,8 @@ export function addButton(parent, text, label, act, signal) {
  * @param {AbortSignal} signal
  */
 export function addCheckbox(parent, text, act, signal) {
-  const label = make(parent, "label");
-  const box = make(label, "input");
-  box.type = "checkbox";
-  label.append(text);
+  const box = element("input", { type: "checkbox" });
+  parent.append(element("label", {}, box, text));
   box.addEventListener("change", () => act(box.checked), { signal });
   return box;
 }

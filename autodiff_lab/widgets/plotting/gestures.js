@@ -21,7 +21,7 @@ const PER_DOUBLING = 240; // pixels of the wheel
  * @param {MouseEvent} event
  * @returns {[number, number]}
  */
-export function pointerAt(svg, event) {
+function pointerAt(svg, event) {
   const box = svg.getBoundingClientRect();
   const scaled = svg.viewBox.baseVal.width / box.width; // 1, unless the page is narrower than the picture may be
   return [(event.clientX - box.left) * scaled, (event.clientY - box.top) * scaled];

@@ -12,7 +12,7 @@ const AROUND = [
 ];
 
 /** @param {number} x @param {number} y @param {string} text @param {"start" | "middle" | "end"} anchor @param {number} size @returns {Box} */
-export function textBox(x, y, text, anchor, size) {
+function textBox(x, y, text, anchor, size) {
   const width = LETTER_WIDTH * size * text.length;
   const left = x - { start: 0, middle: width / 2, end: width }[anchor];
   return { left, top: y - size, right: left + width, bottom: y + 0.3 * size };

@@ -59,14 +59,15 @@ export class Stage {
 
 /**
  * The module of a widget that shows one view.
- * @param {new (model: any, root: HTMLElement, stop: AbortSignal) => Stage<any>} View
+ * @param {new (model: any, root: HTMLElement, stop: AbortSignal) => unknown} View
  * @param {string} name the classes of its element
+ * @param {string} [family] and those of its kind
  */
-export const staged = (View, name) => ({
+export const staged = (View, name, family = "lab-plotting") => ({
   /** @param {{ model: Model<any>, el: HTMLElement }} context */
   render({ model, el }) {
     const stop = new AbortController();
-    new View(model, make(el, "div", `autodiff-lab lab-plotting ${name}`), stop.signal);
+    new View(model, make(el, "div", `autodiff-lab ${family} ${name}`), stop.signal);
     return () => stop.abort();
   },
 });

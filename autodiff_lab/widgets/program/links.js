@@ -34,9 +34,7 @@ export function markOf(facts, items) {
 }
 
 /** The loop of an item, -1 for none. @param {ProgramFacts} facts @param {number} item */
-export function loopOf(facts, item) {
-  return facts.loops.findIndex(([, members]) => members.includes(item));
-}
+export const loopOf = (facts, item) => facts.loops.findIndex(([, members]) => members.includes(item));
 
 /**
  * The next op, or the one before; from nothing the first or the last.

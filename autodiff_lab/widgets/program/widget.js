@@ -116,20 +116,17 @@ class ProgramPanels {
   /** Mark items in all views. @param {number[]} items @param {"now" | "near"} how */
   mark(items, how) {
     const wanted = new Set(items);
-    for (const lines of this.texts) {
-      for (const { row, items: own } of lines) {
-        const whole = own.length > 1 && wanted.size === 1;
-        const on = own.some((item) => wanted.has(item));
-        row.classList.toggle(how, on && !whole);
-        row.classList.toggle(`${how}-around`, on && whole);
-      }
+    for (const { row, items: own } of this.texts.flat()) {
+      const whole = own.length > 1 && wanted.size === 1;
+      const on = own.some((item) => wanted.has(item));
+      row.classList.toggle(how, on && !whole);
+      row.classList.toggle(`${how}-around`, on && whole);
     }
-    const members = (/** @type {Element} */ part) => this.facts.loops[Number(part.getAttribute("data-loop"))][1];
     /** @type {[string, (part: Element) => number[]][]} */
     const parts = [
       [".lab-node", (node) => [Number(node.getAttribute("data-at"))]],
       [".lab-flow", (edge) => ["data-source", "data-target"].map((end) => Number(edge.getAttribute(end)))],
-      ["[data-loop]", members],
+      ["[data-loop]", (loop) => this.facts.loops[Number(loop.getAttribute("data-loop"))][1]],
     ];
     for (const [wanting, of] of parts) {
       for (const part of this.drawing?.querySelectorAll(wanting) ?? []) part.classList.toggle(how, of(part).some((item) => wanted.has(item)));

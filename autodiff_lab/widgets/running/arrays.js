@@ -11,9 +11,7 @@ import { sizeOf } from "../basics.js";
 export class NotHere extends Error {}
 
 /** @param {string} dtype */
-export function isFloat(dtype) {
-  return dtype.includes("float");
-}
+export const isFloat = (dtype) => dtype.includes("float");
 
 /** @type {Record<string, (value: number) => number>} */
 const ROUNDINGS = {
@@ -106,7 +104,7 @@ export function ranged(view, axis, start, length, step = 1) {
 }
 
 /** @param {View} view @param {number[]} perm axes from either end @returns {View} */
-export function permuted({ shape, strides, offset }, perm) {
+function permuted({ shape, strides, offset }, perm) {
   const axes = perm.map((axis) => (axis < 0 ? axis + shape.length : axis));
   return { shape: axes.map((axis) => shape[axis]), strides: axes.map((axis) => strides[axis]), offset };
 }
@@ -191,9 +189,7 @@ export function total(numbers) {
 }
 
 /** @param {ArrayLike<number>} numbers */
-export function smallest(numbers) {
-  return -largest(Array.from(numbers, (value) => -value));
-}
+export const smallest = (numbers) => -largest(Array.from(numbers, (value) => -value));
 
 /** The largest element; nan if any is. @param {ArrayLike<number>} numbers */
 export function largest(numbers) {

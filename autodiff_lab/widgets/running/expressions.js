@@ -2,7 +2,7 @@
 // on the way is rounded to the dtype, as an array would be; no text is ever evaluated.
 
 import { remembered, sizeOf } from "../basics.js";
-import { NotHere, broadcast, commonShape, positions, rounded, roundingOf, viewOf } from "./arrays.js";
+import { NotHere, broadcast, commonShape, positions, rounded, roundingOf, taken, viewOf } from "./arrays.js";
 import { FUNCTIONS, fn } from "./twins.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
@@ -67,13 +67,9 @@ for (const [name, of] of /** @type {[string, (x: bigint, y: bigint) => bigint][]
  */
 function elementOf(tree, round) {
   if (typeof tree === "number") return (inputs) => inputs[tree];
-  if (typeof tree === "string") {
-    const value = round(NAMES[tree]);
-    return () => value;
-  }
   const [head, ...operands] = tree;
-  if (head === "number") {
-    const value = round(Number(operands[0]));
+  if (typeof tree === "string" || head === "number") {
+    const value = round(typeof tree === "string" ? NAMES[tree] : Number(operands[0]));
     return () => value;
   }
   const of = FUNCTIONS[head];
@@ -101,14 +97,10 @@ export function evaluate(tree, ins, out) {
   made.set(dtype, element);
   const shape = commonShape([...ins.map((x) => x.shape), out.shape]);
   const values = new Float64Array(ins.length);
-  const places = ins.map((x) => (x.data.length === 1 || String(x.shape) === String(shape) ? null : positions(broadcast(viewOf(x.shape), shape))));
+  const spread = ins.map((x) => (String(x.shape) === String(shape) ? x.data : taken(x.data, positions(broadcast(viewOf(x.shape), shape)))));
   const numbers = new Float64Array(sizeOf(shape));
   for (let at = 0; at < numbers.length; at += 1) {
-    for (let k = 0; k < ins.length; k += 1) {
-      const { data } = ins[k];
-      const place = places[k];
-      values[k] = data[place ? place[at] : data.length === 1 ? 0 : at];
-    }
+    for (let k = 0; k < ins.length; k += 1) values[k] = spread[k][at];
     numbers[at] = element(values);
   }
   return rounded(out, numbers);

@@ -12,29 +12,15 @@ function within(index, length) {
   return index;
 }
 
-/**
- * For each element of a part, its place in the whole: along one axis an index says where.
- * @param {number} size of the part @param {number} count its length along the axis @param {number} stride of the axis
- * @param {number} length of the whole @param {(at: number) => number} indexAt
- */
-function placesAlong(size, count, stride, length, indexAt) {
-  return Int32Array.from({ length: size }, (_, at) => (
-    (Math.floor(at / (count * stride)) * length + within(indexAt(at), length)) * stride + (at % stride)));
-}
+/** Indices as coordinates along one axis. @param {Arr} indices @returns {Arr} */
+const column = (indices) => ({ ...indices, shape: [...indices.shape, 1] });
 
-/** The axes of the indices stand for one axis of the whole. @param {number[]} whole @param {Arr} indices @param {number} axis from the end of the whole */
-function pickedPlaces(whole, { data }, axis) {
-  const at = whole.length + axis;
-  const stride = sizeOf(whole.slice(at + 1));
-  const size = sizeOf(whole.slice(0, at)) * data.length * stride;
-  return placesAlong(size, data.length, stride, whole[at], (place) => data[Math.floor(place / stride) % data.length]);
-}
-
-/** Indices for every element of the part. @param {number[]} shape of the part @param {Arr} indices @param {number} axis @param {number} length */
+/** For each element of a part, its place in the whole: along one axis an index says where. @param {number[]} shape of the part @param {Arr} indices @param {number} axis @param {number} length of the whole */
 function alongPlaces(shape, indices, axis, length) {
   const at = shape.length + axis;
-  const picked = positions(broadcast(viewOf(indices.shape), shape));
-  return placesAlong(sizeOf(shape), shape[at], sizeOf(shape.slice(at + 1)), length, (place) => indices.data[picked[place]]);
+  const [count, stride] = [shape[at], sizeOf(shape.slice(at + 1))];
+  return positions(broadcast(viewOf(indices.shape), shape)).map((place, k) => (
+    (Math.floor(k / (count * stride)) * length + within(indices.data[place], length)) * stride + (k % stride)));
 }
 
 /** Rows of coordinates, which count from axis `lead` on. @param {number[]} whole @param {Arr} indices @param {number} lead */
@@ -51,8 +37,8 @@ function pointedPlaces(whole, indices, lead) {
   });
 }
 
-twin("gather", ([x, indices], { axis }, [out]) => rounded(out, taken(x.data, pickedPlaces(x.shape, indices, axis))));
-twin("scatter_axis", ([g, indices], { axis }, [out]) => addedUp(g.data, pickedPlaces(out.shape, indices, axis), out));
+twin("gather", ([x, indices], { axis }, [out]) => rounded(out, taken(x.data, pointedPlaces(x.shape, column(indices), x.shape.length + axis))));
+twin("scatter_axis", ([g, indices], { axis }, [out]) => addedUp(g.data, pointedPlaces(out.shape, column(indices), out.shape.length + axis), out));
 twin("gather_nd", ([x, indices], { lead = 0 }, [out]) => rounded(out, taken(x.data, pointedPlaces(x.shape, indices, lead))));
 twin("scatter_nd", ([g, indices], { shape }, [out]) => addedUp(g.data, pointedPlaces(out.shape, indices, out.shape.length - shape.length), out));
 twin("take_along", ([x, indices], { axis }, [out]) => {
@@ -64,9 +50,7 @@ twin("permute", ([x, order], _, [out]) => rounded(out, taken(x.data, rowPlaces(x
 twin("unpermute", ([x, order], _, [out]) => addedUp(x.data, rowPlaces(x.shape, order), out));
 
 /** Rows of matrices in another order. @param {number[]} shape @param {Arr} order */
-function rowPlaces(shape, order) {
-  return alongPlaces(shape, { ...order, shape: [...order.shape, 1] }, -2, shape[shape.length - 2]);
-}
+const rowPlaces = (shape, order) => alongPlaces(shape, column(order), -2, shape[shape.length - 2]);
 
 /** @param {(old: number, update: number) => number} change */
 function scattered(change) {

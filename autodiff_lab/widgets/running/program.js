@@ -41,8 +41,7 @@ export class Program {
 
   /** As it was recorded, computed once. @returns {Outcome} */
   baseline() {
-    this.first ??= this.compute(new Map());
-    return this.first;
+    return this.first ??= this.compute(new Map());
   }
 
   /**
@@ -131,14 +130,10 @@ export class Program {
 }
 
 /** @param {string | any[] | Lowered} what @returns {what is Lowered} */
-function isLowered(what) {
-  return typeof what === "object" && "steps" in what;
-}
+const isLowered = (what) => typeof what === "object" && "steps" in what;
 
 /** @param {(Arr | null)[]} ins @returns {ins is Arr[]} */
-function known(ins) {
-  return ins.every((one) => one !== null && one !== undefined);
-}
+const known = (ins) => ins.every((one) => one !== null && one !== undefined);
 
 /** Whether a reader got the same answer. @param {Arr} old @param {Arr | null} now @param {string} how */
 function same(old, now, how) {

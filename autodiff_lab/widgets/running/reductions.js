@@ -1,7 +1,6 @@
-// Twins of what makes one number of many: reductions, scans, sorting, segments.
+// Twins of what makes one number of many: reductions, scans, sorting.
 
-import { sizeOf } from "../basics.js";
-import { byLane, computed, isFloat, largest, reduced, roundingOf, smallest, total } from "./arrays.js";
+import { byLane, isFloat, largest, reduced, roundingOf, smallest, total } from "./arrays.js";
 import { twin } from "./twins.js";
 
 /** @import { Arr, Spec } from "./arrays.js" */
@@ -61,22 +60,6 @@ function orderOf(lane) {
 }
 
 /** The same from the largest on, the first of equals first. @param {Float64Array} lane */
-function orderDown(lane) {
-  return orderOf(lane.slice().reverse()).reverse().map((at) => lane.length - 1 - at);
-}
+const orderDown = (lane) => orderOf(lane.slice().reverse()).reverse().map((at) => lane.length - 1 - at);
 
 twin("argsort", ([x], { axis, descending }, [out]) => byLane(out, x, [axis], (lane) => lane.set(descending ? orderDown(lane) : orderOf(lane))));
-
-/** Elements reduced by the number of their segment. @param {(lane: number[], empty: number) => number} reduce */
-function segments(reduce) {
-  return (/** @type {Arr[]} */ [x, ids], /** @type {any} */ { count, empty = 0 }, /** @type {Spec[]} */ [out]) => {
-    const width = sizeOf(x.shape.slice(1));
-    /** @type {number[][]} */
-    const found = Array.from({ length: count * width }, () => []);
-    ids.data.forEach((id, row) => { for (let k = 0; k < width; k += 1) found[id * width + k].push(x.data[row * width + k]); });
-    return computed(out, (at) => reduce(found[at], empty));
-  };
-}
-
-twin("segment_max", segments((lane, empty) => (lane.length ? largest(lane) : empty)));
-twin("segment_min", segments((lane, empty) => (lane.length ? smallest(lane) : empty)));

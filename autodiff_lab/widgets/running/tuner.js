@@ -39,7 +39,7 @@ export class Tuner extends Part {
       onfocusin: (/** @type {any} */ { target }) => { this.spell(target); target.select(); },
     });
     const by = (/** @type {1 | -1} */ way) => (/** @type {KeyboardEvent} */ event) => this.step(event, event.shiftKey ? way * NUDGE : way);
-    const leave = (/** @type {Event} */ event) => this.leave(event);
+    const leave = (/** @type {any} */ { target }) => { target.blur(); view.back(); };
     onKeys(this.fields, { ArrowUp: by(1), ArrowDown: by(-1), Enter: leave, Escape: leave });
     this.hint = element("span", { class: "hint", role: "status" });
     /** How the shown input can be changed, or why it cannot. */
@@ -63,11 +63,6 @@ export class Tuner extends Part {
     return this.changes.canChange(this.scene.tensors.get(number)) ? number : -1;
   }
 
-  /** Whether a box is a leaf of the program, changeable or not. @param {number} at */
-  isLeaf(at) {
-    return ["variable", "constant", "converted"].includes(this.graph.view?.boxes[at]?.kind ?? "");
-  }
-
   /** Put handles on the boxes of a view that was just opened. */
   dress() {
     this.graph.boxes.forEach(({ group }, at) => {
@@ -83,7 +78,8 @@ export class Tuner extends Part {
   /** Show the numbers of the selected box. @param {number} at */
   show(at) {
     const number = this.inputOf(at);
-    this.way = number < 0 ? (this.isLeaf(at) ? this.changes.off : this.usable ? "Drag an input sideways, or select one and type its numbers." : "") : this.way;
+    const isLeaf = ["variable", "constant", "converted"].includes(this.graph.view?.boxes[at]?.kind ?? "");
+    this.way = number < 0 ? (isLeaf ? this.changes.off : this.usable ? "Drag an input sideways, or select one and type its numbers." : "") : this.way;
     if (number !== this.shown) this.build(number);
     this.paint();
   }
@@ -161,24 +157,24 @@ export class Tuner extends Part {
     this.spell(cell);
   }
 
-  /** Enter and Escape leave a field. @param {Event} event */
-  leave({ target }) {
-    /** @type {HTMLInputElement} */ (target).blur();
-    this.view.back();
-  }
-
   /** A field that is typed into has every digit. @param {HTMLInputElement} cell */
   spell(cell) {
     const found = this.changes.current(this.shown);
     if (found) cell.value = fullOf(found.data[Number(cell.dataset.at)], found.dtype).replace(/\.0$/, "");
   }
 
+  /** Where a number starts to move, by which steps, and whether it is an integer; null for none. @param {number} number @param {number} at */
+  motion(number, at) {
+    const [found, recorded] = [this.changes.current(number), this.changes.recordedOf(number)];
+    if (!found || !recorded) return null;
+    const whole = !isFloat(found.dtype);
+    return { start: Number.isFinite(found.data[at]) ? found.data[at] : 0, step: stepOfNumber(recorded.data[at], whole), whole };
+  }
+
   /** @param {number} number @param {number} at @param {number} count of steps */
   move(number, at, count) {
-    const [found, recorded] = [this.changes.current(number), this.changes.recordedOf(number)];
-    if (!found || !recorded) return;
-    const start = Number.isFinite(found.data[at]) ? found.data[at] : 0;
-    this.put(number, at, moved(start, stepOfNumber(recorded.data[at], !isFloat(found.dtype)), count));
+    const motion = this.motion(number, at);
+    if (motion) this.put(number, at, moved(motion.start, motion.step, count));
   }
 
   /** By a key: the selected number moves. @param {1 | -1} way */
@@ -190,12 +186,9 @@ export class Tuner extends Part {
     return this.move(number, Math.max(focused, 0), way * (isFloat(found.dtype) ? NUDGE : 1));
   }
 
-  /** Go to the field of the selected input; says whether there is one. */
+  /** Go to the field of the selected input, if there is one. */
   edit() {
-    if (!this.cells.length) return false;
-    this.cells[0].focus();
-    this.cells[0].select();
-    return true;
+    this.cells[0]?.focus();
   }
 
   undo() {
@@ -212,11 +205,9 @@ export class Tuner extends Part {
     event.stopPropagation();
     const at = Number(target.getAttribute("data-at"));
     const number = this.inputOf(at);
-    const [found, recorded] = [this.changes.current(number), this.changes.recordedOf(number)];
-    if (!found || !recorded) return;
-    const start = Number.isFinite(found.data[0]) ? found.data[0] : 0;
-    const whole = !isFloat(found.dtype);
-    const step = stepOfNumber(recorded.data[0], whole);
+    const motion = this.motion(number, 0);
+    if (!motion) return;
+    const { start, step, whole } = motion;
     let dragged = false;
     let wanted = start;
     const follow = () => {

@@ -6,9 +6,7 @@ import { runSteps } from "./lowered.js";
 import { twin } from "./twins.js";
 
 /** Where the elements of one step lie, the steps being axis 1. @param {number[]} shape @param {number} step */
-function placesAt(shape, step) {
-  return positions(ranged(viewOf(shape), 1, step, 1));
-}
+const placesAt = (shape, step) => positions(ranged(viewOf(shape), 1, step, 1));
 
 /** The last states, and all that was made, put together along axis 1. */
 twin("walk", (ins, { steps, made, held, parts, reverse }, outs) => {

@@ -2,7 +2,7 @@
 
 import { sizeOf } from "../basics.js";
 import { histogramOf } from "../explorer/arithmetic.js";
-import { gridOf } from "../explorer/cells.js";
+import { gridOf, shapeText } from "../explorer/cells.js";
 import { CUT } from "../explorer/words.js";
 import { short, singleText } from "../numbers.js";
 import { isFloat, largest, smallest, total } from "./arrays.js";
@@ -67,11 +67,6 @@ function brief({ dtype, shape, data }) {
   const counts = [[nan, "nan"], [data.length - finite.length - nan, "inf"]].flatMap(([count, word]) => (count ? [`${count} ${word}`] : []));
   const first = finite.length ? `mean ${short(total(finite) / finite.length)}` : "nothing finite";
   return `${[first, ...counts].join(", ")} ${shapeText(shape)}`;
-}
-
-/** @param {number[]} shape */
-function shapeText(shape) {
-  return shape.length ? `[${shape.join("×")}]` : "";
 }
 
 /** A few elements with fewer digits say more than some of them. @param {string} text @param {string} shape @param {Arr} x */

@@ -76,10 +76,7 @@ class SurfaceView extends Stage {
 
   /** @param {number} x @param {number} y */
   place(x, y) {
-    const inside = (/** @type {AxisFacts} */ axis, /** @type {number} */ value) => {
-      const held = Math.min(Math.max(value, axis.lo), axis.hi);
-      return Number(held.toPrecision(4));
-    };
+    const inside = (/** @type {AxisFacts} */ { lo, hi }, /** @type {number} */ value) => Number(Math.min(Math.max(value, lo), hi).toPrecision(4));
     const { facts } = this;
     this.set("start", [inside(facts.x, x), inside(facts.y, y)]);
   }
@@ -96,16 +93,12 @@ class SurfaceView extends Stage {
     const { facts } = this;
     const [x, y] = this.model.get("start");
     const [across, up] = [facts.x, facts.y].map(axis => NUDGE * (axis.hi - axis.lo));
+    const by = (/** @type {number} */ dx, /** @type {number} */ dy) => () => this.place(x + dx, y + dy);
+    const to = (/** @type {number} */ step) => () => this.go(step);
     /** @type {Record<string, () => void>} */
     const acts = event.shiftKey
-      ? {
-        ArrowLeft: () => this.place(x - across, y), ArrowRight: () => this.place(x + across, y),
-        ArrowUp: () => this.place(x, y + up), ArrowDown: () => this.place(x, y - up),
-      }
-      : {
-        ArrowLeft: () => this.go(this.step - 1), ArrowRight: () => this.go(this.step + 1),
-        Home: () => this.go(0), End: () => this.go(this.longest),
-      };
+      ? { ArrowLeft: by(-across, 0), ArrowRight: by(across, 0), ArrowUp: by(0, up), ArrowDown: by(0, -up) }
+      : { ArrowLeft: to(this.step - 1), ArrowRight: to(this.step + 1), Home: to(0), End: to(this.longest) };
     acts.p = () => this.set("chosen", (this.model.get("chosen") + 1) % this.paths.length);
     acts.f = () => this.set("field", !this.model.get("field"));
     acts.c = () => this.set("ellipse", !this.model.get("ellipse"));
@@ -134,7 +127,10 @@ class SurfaceView extends Stage {
     const chosen = paths[model.get("chosen") % paths.length];
     const now = numbersOf(chosen.rows[Math.min(step, chosen.rows.length - 1)]);
     const at = /** @type {Point} */ (now.slice(0, 2));
-    if (model.get("ellipse")) this.drawEllipse(inside, area, at, now);
+    // Worked out where one scale holds for both axes.
+    const reach = Math.min(area.x.hi - area.x.lo, area.y.hi - area.y.lo) / 4;
+    const ellipse = model.get("ellipse") && ellipseAt(at, [now[5], now[6], now[7]], reach);
+    if (ellipse) drawLayers(inside, area, [ellipse]);
     paths.forEach(path => {
       const points = path.rows.slice(0, step + 1).map(row => /** @type {Point} */ (numbersOf(row).slice(0, 2)));
       drawSteps(inside, area, points, path.role, { numbered: path === chosen ? 9 : 0 });
@@ -145,13 +141,6 @@ class SurfaceView extends Stage {
     drawNow(inside, area, at, chosen.role);
     svg.replaceChildren(still);
     this.say(chosen, step);
-  }
-
-  /** The ellipse of curvatures, worked out where one scale holds for both axes. @param {Element} inside @param {import("./paper.js").Area} area @param {Point} at @param {number[]} now */
-  drawEllipse(inside, area, at, now) {
-    const reach = Math.min(area.x.hi - area.x.lo, area.y.hi - area.y.lo) / 4;
-    const layer = ellipseAt(at, [now[5], now[6], now[7]], reach);
-    if (layer) drawLayers(inside, area, [layer]);
   }
 
   /** @param {Element} group @param {import("./paper.js").Area} area @param {number} step */
