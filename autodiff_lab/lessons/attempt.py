@@ -237,11 +237,10 @@ def idea_behind(
     >>> idea_behind([6.0, 1.0], [[("HALF", 3.0), ("TWICE", 6.0)], [("HALF", 0.5), ("TWICE", 1.0)]])
     'TWICE'
     """
-    fits = agree or same
     found: list[tuple[float, str]] = []
     for guesses in zip(*ideas, strict=True):
         pairs = [(answer, guess) for answer, (_, guess) in zip(answers, guesses, strict=True)]
-        if all(fits(answer, guess) for answer, guess in pairs):
+        if all((agree or same)(answer, guess) for answer, guess in pairs):
             found.append((0.0 if agree else sum(abs(answer - guess) for answer, guess in pairs), guesses[0][0]))
     return min(found, key=lambda one: one[0], default=(0.0, ""))[1]
 
@@ -331,9 +330,8 @@ def _numbers_in(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _inside(values: np.ndarray) -> str:
-    if values.ndim == 0:
-        return ""
-    return " of text" if values.dtype.kind in "US" else " of other things"
+    what = " of text" if values.dtype.kind in "US" else " of other things"
+    return what if values.ndim else ""
 
 
 def _start(what: str) -> str:
