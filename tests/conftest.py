@@ -5,7 +5,9 @@ Nothing here starts a browser or a kernel; ``tests/browser/conftest.py`` does.
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -76,7 +78,26 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()  # the tests live as long as the process
+        # Old objects, of which machine code in the making and what tests keep are many, are searched a tenth as often.
+        # The first threshold stays the interpreter's own, as the package treats another one as a user's wish.
+        gc.set_threshold(gc.get_threshold()[0], 10, 100)
         gc.enable()
+
+
+WAITING = tuple(Path(__file__).parent / name for name in ("browser/test_lessons.py", "browser", "lessons/played"))
+"""Tests that wait for a page or a kernel half of their time, the longest file first."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let workers begin with what waits, as others use the cores meanwhile; the file with the fewest tests comes last.
+
+    pytest-xdist by itself goes by the number of tests alone: long tests that wait came last, with an idle core.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    counted = Counter(item.path for item in items)
+    waits = {path: next((n for n, one in enumerate(WAITING) if path.is_relative_to(one)), 9) for path in counted}
+    items.sort(key=lambda item: (waits[item.path], -counted[item.path], item.path))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

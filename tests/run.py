@@ -32,7 +32,8 @@ def commands(part: str, workers: str, chosen: list[str]) -> list[list[str]]:
     color = ["--color=yes"] if sys.stdout.isatty() else []
     pytest = [sys.executable, "-m", "pytest", *color, "-n", workers, "--dist"]
     return {
-        "tests": [[*pytest, "loadfile", *chosen]],  # the cells of a notebook need one process, as JupyterLab's pages do
+        # The cells of a notebook need one process, as JupyterLab's pages do; tests/conftest.py orders the files.
+        "tests": [[*pytest, "loadfile", "--no-loadscope-reorder", *chosen]],
         "simulator": [[*pytest, "worksteal", "tests/simulated", "tests/gpu", *chosen]],
         "types": [[tool("basedpyright")]],
         "lint": [[tool("ruff"), "check", "."], [tool("ruff"), "format", "--check", "."]],

@@ -1,8 +1,9 @@
 """Fixtures for tests in a browser: `jupyter`, `browser`, `open_notebook`, `open_page`, `screenshot`.
 
-The server and the browser start once per test process. A page whose test passed goes on to the next test: a JupyterLab
-without its notebooks and kernels, because loading it takes longer than most tests, and the page of a file with nothing
-in it, because a browser context of its own takes ten times as long as a file.
+The server and the browser start once per test process, and end with its last test in a browser. A page whose test
+passed goes on to the next test: a JupyterLab without its notebooks and kernels, because loading it takes longer than
+most tests, and the page of a file with nothing in it, because a browser context of its own takes ten times as long as a
+file.
 Without Chromium these tests are skipped, and say so. ``CHROMIUM`` names an executable that is not on the PATH.
 """
 
@@ -52,7 +53,7 @@ def find_chromium() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A headless Chromium."""
     executable = find_chromium()
@@ -64,7 +65,7 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def jupyter(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
     """A JupyterLab of its own. It asks for `browser` first: without one there is no point in starting it."""
     assert browser.is_connected()
@@ -153,13 +154,13 @@ class Sheets:
         return True
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def labs() -> Labs:
     """What is left of JupyterLab by one test for the next."""
     return Labs()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def sheets() -> Sheets:
     """The pages of files that one test leaves for the next."""
     return Sheets([])
