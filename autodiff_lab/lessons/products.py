@@ -272,7 +272,7 @@ def check_modes(cheaper: Callable[[int, int], Any], seed: int | None = None) -> 
     'ALWAYS_BACKWARD'
     """
     rng = np.random.default_rng(seed)
-    pairs = [pair for _ in range(TRIALS) for pair in _both_ways(*map(int, rng.choice(np.arange(1, 1000), 2, False)))]
+    pairs = [pair for sizes in _sizes(rng) for pair in (sizes, sizes[::-1])]
     given = [attempt(cheaper, *pair) for pair in pairs]
     said = [_mode(word) for word in given]
     odd = [word for word, mode in zip(given, said, strict=True) if not mode]
@@ -300,8 +300,12 @@ def _mode(word: Any) -> str:
     return {"forward": "forward", "backward": "backward", "backwards": "backward", "reverse": "backward"}.get(plain, "")
 
 
-def _both_ways(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (one, other), (other, one)
+def _sizes(rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Return pairs of sizes: small and large neighbours, a pair far apart, and any; a limit or a factor fails."""
+    small, large = int(rng.integers(1, 9)), int(rng.integers(500, 999))
+    far = (int(rng.integers(1, 30)), int(rng.integers(300, 1000)))
+    others = rng.permuted(np.tile(np.arange(1, 1000), (TRIALS - 3, 1)), axis=1)[:, :2].tolist()
+    return [(small, small + 1), (large, large + 1), far, *map(tuple, others)]
 
 
 @checked

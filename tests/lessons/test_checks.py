@@ -14,6 +14,7 @@ import autodiff_lab as lab
 from autodiff_lab.lessons import CODES, CheckResult, backward_puzzle, check_average_rate, check_gradients
 from autodiff_lab.lessons.attempt import attempt, checked, number, numbers
 from autodiff_lab.lessons.gradients import gradients_of
+from autodiff_lab.lessons.products import check_modes
 from autodiff_lab.lessons.puzzle import SIGNS, BackwardPuzzle, Gate
 from autodiff_lab.lessons.rates import Cubic, meets_again, slope
 from autodiff_lab.lessons.result import not_yet, passed
@@ -332,3 +333,20 @@ def test_a_slope_with_every_input_seeded_is_told_from_one_in_another_unit_and_fr
 
     for share in (1.0, 0.01):
         assert {check_per_point(seeded(share), seed).code for seed in range(100)} == {"ALL_SEEDED"}
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        lambda inputs, outputs: inputs < 500,
+        lambda inputs, outputs: inputs < 2 * outputs,
+        lambda inputs, outputs: 2 * inputs < outputs,
+        lambda inputs, outputs: inputs < outputs + 2,
+        lambda inputs, outputs: outputs > 10,
+    ],
+)
+def test_no_other_choice_of_a_mode_is_right_in_any_draw(choice: Callable[[int, int], bool]) -> None:
+    def cheaper(inputs: int, outputs: int) -> str:
+        return "forward" if choice(inputs, outputs) else "backward"
+
+    assert {check_modes(cheaper, seed).code for seed in range(200)} == {"OTHER"}
