@@ -17,6 +17,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.draw.expressions import expression
+from autodiff_lab.draw.lowering import LOWERED
 from autodiff_lab.draw.running import MOST, computation, elements, families, has_twin, parameters, running, wanted_files
 from autodiff_lab.engine.apply import unary
 from autodiff_lab.engine.op import REGISTRY, Op
@@ -162,6 +163,11 @@ def differs(want: Any, got: Any, tolerated: Any) -> bool:
     with np.errstate(invalid="ignore"):
         near = np.abs(want - got) <= np.broadcast_to(tolerated, np.shape(tolerated) or want.shape).ravel()
     return not bool(np.all(same | near))
+
+
+def test_an_op_has_steps_or_a_twin() -> None:
+    assert LOWERED.keys() <= REGISTRY.keys()
+    assert not LOWERED.keys() & families().keys()
 
 
 def test_every_twin_agrees_with_its_kernel(figure: Callable[[str, str], None]) -> None:

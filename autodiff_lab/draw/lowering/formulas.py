@@ -60,7 +60,10 @@ def _normalize_grad(steps: Steps, g: Value, x: Value, scale: Value, **how: Any) 
     return [*_results("standardize_grad", steps, steps.of("{0} * {1}", g, scale), x, **how), *sums]
 
 
-OPS: dict[str, Lower] = {name: partial(_results, name) for name in FORMULAS}
-for _name in ("softmax_cross_entropy", "softmax_cross_entropy_grad", "softmax_minus_label"):
-    OPS[_name] = OPS[f"sparse_{_name}"] = partial(_losses, _name)
-OPS["normalize_grad"] = _normalize_grad
+_LOSS, _GRAD = partial(_losses, "softmax_cross_entropy"), partial(_losses, "softmax_cross_entropy_grad")
+OPS: dict[str, Lower] = {
+    **{name: partial(_results, name) for name in FORMULAS},
+    "softmax_cross_entropy": _LOSS, "sparse_softmax_cross_entropy": _LOSS,
+    "softmax_cross_entropy_grad": _GRAD, "sparse_softmax_cross_entropy_grad": _GRAD,
+    "softmax_minus_label": partial(_losses, "softmax_minus_label"), "normalize_grad": _normalize_grad,
+}  # fmt: skip

@@ -52,9 +52,10 @@ class _Windows:
     def first(self, x: Value) -> Value:
         """Return 1 at the largest element of each window, the first of equals, and 0 elsewhere; nan is the largest."""
         steps, flat = self.steps, (*self.shape[: -len(self.axes)], math.prod(self.shape[-len(self.axes) :]))
-        found = steps.of("choose({0}, {1}, -infinity)", self.there(), self.of(x))
+        there = self.there()
+        found = steps.of("choose({0}, {1}, -infinity)", there, self.of(x))
         hit = "choose((({0} == max({0})) | ({0} != {0})) & {1}, one, zero)"
-        hits = steps.reshape(steps.of(hit, found, self.there(), axes=self.axes), *flat)
+        hits = steps.reshape(steps.of(hit, found, there, axes=self.axes), *flat)
         [best] = steps.run("argmax", [hits], (*flat[:-1], 1), axis=-1)
         return steps.reshape(steps.of("{2} & ({0} == {1})", best, steps.ramp(flat[-1]), hits), *self.shape)
 
