@@ -78,9 +78,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.collect()
         gc.freeze()  # the tests live as long as the process
-        # Old objects, of which machine code in the making and what tests keep are many, are searched a tenth as often.
-        # The first threshold stays the interpreter's own, as the package treats another one as a user's wish.
-        gc.set_threshold(gc.get_threshold()[0], 10, 100)
         gc.enable()
 
 
