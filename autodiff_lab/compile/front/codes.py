@@ -65,10 +65,8 @@ def _texts(constants: Iterable[Any]) -> Iterator[str]:
 
 def _may_import(constants: tuple[Any, ...]) -> bool:
     level = any(type(constant) is int and constant >= 0 for constant in constants)
-    return level and any(
-        constant is None or (type(constant) is tuple and all(isinstance(name, str) for name in constant))
-        for constant in constants
-    )
+    tuples = [constant for constant in constants if type(constant) is tuple]
+    return level and (None in constants or any(all(isinstance(name, str) for name in names) for names in tuples))
 
 
 def line_of(code: Code, name: str) -> Place:

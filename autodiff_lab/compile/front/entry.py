@@ -166,12 +166,8 @@ def not_made(result: Any, held: Callable[[Any], bool]) -> list[Refusal]:
         value = waiting.pop()
         if isinstance(value, (list, dict, deque)):
             if id(value) in seen or held(value):
-                return [
-                    Refusal(
-                        f"it returns a {type(value).__name__} of which a program would make a new one in every call",
-                        None,
-                    )
-                ]
+                kind = type(value).__name__
+                return [Refusal(f"it returns a {kind} of which a program would make a new one in every call", None)]
             seen.add(id(value))
         if isinstance(value, (list, tuple, dict, deque)):
             waiting.extend(value.values() if isinstance(value, dict) else value)

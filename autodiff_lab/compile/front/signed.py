@@ -97,10 +97,9 @@ class _Tensor:
 
     def has_room(self, shape: tuple[int, ...]) -> bool:
         """Return whether a shape is one of those described."""
-        lengths = self.lengths
-        return lengths is None or (
-            len(lengths) == len(shape) and all(a is None or a == b for a, b in zip(lengths, shape, strict=True))
-        )
+        lengths = shape if self.lengths is None else self.lengths
+        fits = len(lengths) == len(shape)
+        return fits and all(a is None or a == b for a, b in zip(lengths, shape, strict=True))
 
     def __str__(self) -> str:
         return f"{self.dtype.name} of shape {'any' if self.lengths is None else self.lengths}"

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 from autodiff_lab.compile.loops.parts import Level, Parts, crossing_values
-from autodiff_lab.compile.program.expressions import angle, functions_in
+from autodiff_lab.compile.program.expressions import FUNCTIONS, OF_LIBRARY, angle, called_in
 from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
@@ -270,13 +270,13 @@ def element_type(region: Region, program: Program, value: int) -> str:
 def preamble(kind: str, texts: Iterable[str]) -> list[str]:
     """Return the imports of a module for the CPU, and the elementary functions that its expressions call."""
     family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
-    used = sorted({f for text in texts for f in functions_in(text)})
+    called = {f for text in texts for f in called_in(text)}
     return [
-        "from math import sqrt",
+        f"from math import {', '.join(['sqrt', *sorted(OF_LIBRARY & called)])}",
         f"from numpy import {kind} as number, bool_, empty, inf, int32",
         f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
         "zero, one, infinity = number(0), number(1), number(inf)",
-        *(f'{name} = {family}["{name}"]' for name in used),
+        *(f'{name} = {family}["{name}"]' for name in sorted(FUNCTIONS & called)),
     ]
 
 

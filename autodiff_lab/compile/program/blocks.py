@@ -18,6 +18,8 @@ LARGEST_MATRIX = 32
 """Rows of the largest matrix that is not left to LAPACK, where a call of it stands by itself."""
 LARGEST_IN_LOOP = 64
 """Rows of the largest matrix in a loop, which runs without Python only if all of it does."""
+MOST_INSERTED, LONGEST_ORDER = 16, 64
+"""Positions that are kept in order while a row of any length is read, and elements of a row that is ordered so."""
 LONGEST_SUM = 4096
 """Elements of the longest sum, which is added up in its own precision."""
 _FLOATS = ("float32", "float64")
@@ -92,6 +94,21 @@ def _along(axis: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 def _are_positions(value: Value) -> bool:
     return value.dtype.name in ("int32", "int64")
+
+
+def _along_rows(line: Line, values: list[Value]) -> Block | None:
+    axis, puts = line.params["axis"], line.op.name == "put_along"
+    sizes = *_along(axis, values[-1 if puts else 0].shape), values[1].shape[axis], int(puts)
+    alike = {v.shape[: axis + len(v.shape)] + v.shape[axis + len(v.shape) + 1 :] for v in values}
+    fits = _are_positions(values[1]) and len(alike) == 1
+    return Block(_POSITIONS, "along_rows", sizes, (False, False)) if fits else None
+
+
+def _ordered(line: Line, values: list[Value]) -> Block | None:
+    sizes, falls = _along(line.params.get("axis", -1), values[0].shape), line.params.get("descending", True)
+    count = line.params.get("k", sizes[1])
+    found = Block(_POSITIONS, "find_order", (*sizes, count, int(falls)), (False,))
+    return found if count <= MOST_INSERTED or sizes[1] <= LONGEST_ORDER else None
 
 
 def _gathered(line: Line, values: list[Value]) -> Block | None:
@@ -183,9 +200,10 @@ def _by_segment(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "extremes", (*sizes[1:], *how), (False, False), out.shape[0])
 
 
-_FINDING = frozenset({"argmax", "argmin"})
+_FINDING = frozenset({"argmax", "argmin", "argsort", "top_positions"})
 _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
-    "argmax": _found, "argmin": _found, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned, "cumsum": _scanned,
+    "argmax": _found, "argmin": _found, "argsort": _ordered, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned,
+    "cumsum": _scanned, "put_along": _along_rows, "take_along": _along_rows, "top_positions": _ordered,
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,

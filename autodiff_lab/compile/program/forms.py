@@ -29,6 +29,8 @@ NOT_ZERO_OR_ONE = Op(
 )  # fmt: skip
 OF_ROWS = frozenset({"extreme_grad", "softmax", "log_softmax", "softmax_grad", "log_softmax_grad"})
 """Ops that are worth rewriting where they work along long rows beside a loop."""
+ALONG_AXES = OF_ROWS | {"logsumexp", "logsumexp_shares"}
+"""Ops of several passes along axes, which are worth rewriting for short rows of large arrays too."""
 FACTORED = {"det": 1, "inv": 1, "slogdet": 1, "solve": 2}
 """Ops that may be given LU factors, and how many inputs they have without them."""
 
@@ -73,7 +75,7 @@ def fits(line: Line, values: list[Value]) -> bool:
     """Return whether a form can write a line whose inputs and result these are: cotangents may be stacks of them."""
     if line.op.name in normalizing.NORMALIZING:
         return normalizing.fits_normalizing(line, values)
-    if line.op.name not in {*OF_ROWS, "logsumexp", "logsumexp_shares"}:
+    if line.op.name not in ALONG_AXES:
         return True
     shape, axes = values[-2].shape, _axes(line)
     kept = tuple(1 if k - len(shape) in axes else n for k, n in enumerate(shape))

@@ -96,7 +96,8 @@ STATIC = frozenset({
     "logsumexp", "logsumexp_shares", "roll", "reverse", "tile", "pad", "cumsum", "cumprod", "gather_nd", "scatter_nd",
     "band_part", "diag", "diag_part", "cholesky", "inv", "solve", "triangular_solve", "det", "det_sign", "det_log",
     "lu_factors", "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
-    "standardize", "standardize_grad", "normalize", "normalize_grad", "moments",
+    "standardize", "standardize_grad", "normalize", "normalize_grad", "moments", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "put_along", "take_along", "top_positions",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
 JUDGING = frozenset({

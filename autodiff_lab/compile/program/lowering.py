@@ -20,7 +20,7 @@ import numpy as np
 
 from autodiff_lab.compile.program.blocks import LARGEST_IN_LOOP
 from autodiff_lab.compile.program.contractions import contracted
-from autodiff_lab.compile.program.forms import FACTORED, FORMS, OF_ROWS, fits
+from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits
 from autodiff_lab.compile.program.moving import MOVED_ROWS, moves_of
 from autodiff_lab.compile.program.normalizing import MOST, NORMALIZING
 from autodiff_lab.compile.program.parts import with_parts_added
@@ -68,11 +68,9 @@ class _Lowering:
         self.turned: dict[int, Line] = {}  # products that are only needed transposed
         self.made: dict[Any, int] = {}  # constants that forms need
         self.grown: dict[Any, tuple[int, int, int]] = {}
-        self.factors: dict[
-            tuple[str, int], int | None
-        ] = {  # functions of values that gradients need, once they are made
-            (line.op.name, line.ins[0]): None for line in program.lines if line.op.name in _MULTIPLIED_BY.values()
-        }
+        shared = [line for line in program.lines if line.op.name in _MULTIPLIED_BY.values()]
+        # functions of values that gradients need, once they are made
+        self.factors: dict[tuple[str, int], int | None] = {(line.op.name, line.ins[0]): None for line in shared}
         self.often = Counter(_kind(line, program) for line in program.lines if line.op.name in FORMS)
 
     def run(self) -> Program:
@@ -123,7 +121,7 @@ class _Lowering:
         if len(values) > FACTORED.get(line.op.name, len(values)) + len(line.outs):  # LU factors are there
             return repeats and values[0].shape[-1] <= LARGEST_IN_LOOP and values[0].dtype.name in _FLOATS
         plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in values)
-        limit = MOST if line.op.name in NORMALIZING else FEW
+        limit = MOST if line.op.name in NORMALIZING or line.op.name in ALONG_AXES else FEW
         few = most < (LARGEST_IN_TURN if repeats else limit) and values[0].shape != ()
         return plain and values[0].dtype.name in _FLOATS and few and fits(line, values)
 

@@ -18,13 +18,8 @@ def _move(x: Any, take: Any, put: Any, shape: tuple[int, ...]) -> Any:
     return REGISTRY["scatter_axis"].kernel(rows, put.reshape(-1), axis=-2, length=shape[0]).reshape(shape)
 
 
-MOVED_ROWS = Op(
-    "moved_rows",
-    _move,
-    None,
-    3,
-    sentence="takes rows of {0} at the positions {1} and adds them up at the positions {2}",
-)
+_SENTENCE = "takes rows of {0} at the positions {1} and adds them up at the positions {2}"
+MOVED_ROWS = Op("moved_rows", _move, None, 3, sentence=_SENTENCE)
 
 
 class Move(NamedTuple):

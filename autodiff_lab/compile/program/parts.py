@@ -49,9 +49,8 @@ def with_parts_added(program: Program) -> Program:
                 out = next(new)
                 values[out] = values[part]
                 later = max(place.get(total, -1), place.get(part, -1))
-                follows.setdefault(later, []).append(
-                    Line(REGISTRY["add"], (total, part), {}, (out,), line.place, line.cause)
-                )
+                added = Line(REGISTRY["add"], (total, part), {}, (out,), line.place, line.cause)
+                follows.setdefault(later, []).append(added)
                 place[out] = later
                 total = out
             sums.append(total)

@@ -187,9 +187,8 @@ class Call:
                 known[initial] = stack[0]
             loop = self.roll.loops[n]
             for turn in range(loop.rounds):
-                known[self.roll.lines[loop.start + turn * loop.period + at].outs[0]] = stack[
-                    turn + (initial is not None)
-                ]
+                value = self.roll.lines[loop.start + turn * loop.period + at].outs[0]
+                known[value] = stack[turn + (initial is not None)]
         with np.errstate(all="ignore"):
             for line in self.lines:
                 known[line.outs[0]] = line.op.kernel(*(known[i] for i in line.ins), **line.params)
@@ -269,9 +268,8 @@ class Call:
         says = namer.names
         writer = Writer(self.roll, says, _shown, set(), lambda line: comment(line, self.program, writer.names))
         writer.arrays.update({key: names[i] for key, i in self.stacks.items()})
-        rows = [
-            f"{names[i]} = empty({self.values[i].shape})" for key, i in self.stacks.items() if key[0] == self.number
-        ]
+        own = [i for key, i in self.stacks.items() if key[0] == self.number]
+        rows = [f"{names[i]} = empty({self.values[i].shape})" for i in own]
         rows += [row for row in writer.one(self.number) if " = empty(" not in row]
         rows.append(f"return {', '.join(names[i] for i in self.outs)}")
         return "\n".join(["@njit", f"def {title}({', '.join(names[i] for i in self.ins)}):", *indented(rows)])
@@ -280,9 +278,8 @@ class Call:
 def _shown(line: Line, given: list[str]) -> str:
     """Return the expression of a line, with its parameters in full: some are written in terms of the turn."""
     if line.op.name in INDEXED:
-        return (
-            f"{line.op.name}({', '.join([*given, *(f'{key}={brief(value)}' for key, value in line.params.items())])})"
-        )
+        params = [f"{key}={brief(value)}" for key, value in line.params.items()]
+        return f"{line.op.name}({', '.join([*given, *params])})"
     return call(line, dict(zip(line.ins, given, strict=True)), {})
 
 

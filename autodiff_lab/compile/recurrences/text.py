@@ -197,9 +197,8 @@ class Text:
         before = self._begun()
         turn = [row for piece in self.order.pieces for row in self._piece(piece)]
         turn += self._carried_on()
-        after = [
-            row for at, last in self.last.items() for row in self._copy(last, whole(("final", at), self._shape(at)))
-        ]
+        copies = [self._copy(last, whole(("final", at), self._shape(at))) for at, last in self.last.items()]
+        after = [row for copy in copies for row in copy]
         windows = self._sliced()
         named = self._lengths | {f"q{n}": stride for (_, stride), n in self._strides.items()}
         lengths = [f"{name} = moves[{len(self.numbers) + n}]" for n, name in enumerate(named)]

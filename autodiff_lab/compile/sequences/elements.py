@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.text import indented, preamble
-from autodiff_lab.compile.program.expressions import angle, expression
+from autodiff_lab.compile.program.expressions import angle, expression, library_call
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, fusible
 from autodiff_lab.compile.sequences.layouts import MOST_AXES
@@ -28,8 +28,8 @@ class Elements(NamedTuple):
 SHORT = 64
 """Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
 _OF_INTEGERS = frozenset({
-    "add", "equal", "greater", "greater_equal", "less", "less_equal", "multiply", "negative", "not_equal", "subtract",
-    "where",
+    "add", "clip", "equal", "greater", "greater_equal", "less", "less_equal", "maximum", "minimum", "multiply",
+    "negative", "not_equal", "subtract", "where",
 })  # fmt: skip
 """Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
 
@@ -38,11 +38,10 @@ def joins_alone(line: Line, program: Program) -> bool:
     """Return whether a step can compute a line that is in no fused loop."""
     values = program.values
     shape = values[line.outs[0]].shape
-    if (
-        not shape
-        or sum(n > 1 for n in shape) > MOST_AXES
-        or not (fusible(line, program) or _of_integers(line, program))
-    ):
+    few_axes, called = sum(n > 1 for n in shape) <= MOST_AXES, library_call(line, program) is not None
+    if called or not shape or not few_axes:
+        return called and few_axes
+    if not (fusible(line, program) or _of_integers(line, program)):
         return False
     return math.prod(shape) < WIDE or in_short_rows(line, program)
 
@@ -104,7 +103,7 @@ def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[l
 
 
 def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
-    found, turned = expression(line, program) or "", angle(line)
+    found, turned = library_call(line, program) or expression(line, program) or "", angle(line)
     number = next((kind for kind in kinds if kind != "bool"), "float32")
     names = ["bool_" if kind == "bool" else "number" for kind in kinds]
     sizes = [np.dtype(kind).itemsize for kind in kinds]
@@ -133,7 +132,7 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
         body = [f"for {turn} in range(slots[{first + depth}]):", *indented(body)]
     integers = [
         f"from numpy import {number} as number, bool_, int32",
-        "from autodiff_lab.kernels.maths.single import choose",
+        "from autodiff_lab.kernels.maths.single import choose, larger, smaller",
         "zero, one = number(0), number(1)",
     ]
     return "\n".join([

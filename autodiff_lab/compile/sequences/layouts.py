@@ -98,9 +98,8 @@ def parts_of_whole(line: Line, program: Program) -> list[Part] | None:
     elif name == "diag":
         places, ins = [("diag_part", {"k": params["k"]})], line.ins
     elif name == "pad" and not params["value"]:
-        items = tuple(
-            ("s", before, before + n, None) for n, (before, _) in zip(shapes[0], params["paddings"], strict=True)
-        )
+        begins = [before for before, _ in params["paddings"]]
+        items = tuple(("s", begin, begin + n, None) for n, begin in zip(shapes[0], begins, strict=True))
         places, ins = [("slice", {"items": items})], line.ins
     elif name == "unslice":
         places, ins = [("slice", {"items": params["items"]})], line.ins

@@ -67,7 +67,7 @@ def worth_alone(item: Region | Line, program: Program) -> bool:
     if not isinstance(item, Line):
         return False
     rows = joins_alone(item, program) and _elements(item, program) >= LEAST_ALONE and in_short_rows(item, program)
-    return rows or item.op.name in MOVING
+    return rows or item.op.name in MOVING | JOINS
 
 
 def gives_view(line: Line, program: Program) -> bool:

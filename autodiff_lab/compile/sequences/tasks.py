@@ -209,10 +209,7 @@ class Builder:
     def _product(self, line: Line) -> None:
         values = self.program.values
         x, y = line.ins
-        (xs, ys), (x_strides, y_strides) = (
-            (values[x].shape, values[y].shape),
-            (self._of(x).strides, self._of(y).strides),
-        )
+        xs, ys, x_strides, y_strides = values[x].shape, values[y].shape, self._of(x).strides, self._of(y).strides
         if len(xs) == 1:
             xs, x_strides = (1, *xs), (0, *x_strides)
         if len(ys) == 1:

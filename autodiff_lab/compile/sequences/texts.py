@@ -34,9 +34,8 @@ def product_text(kind: str, turned: bool, m: int, n: int, *, column: bool) -> st
     if column and not turned:
         return PRODUCT.format(kind=kind, function="multiply_by_column", rows=(), vectors=())
     rows, vectors = tiles_of(m, n, np.dtype(kind).itemsize)
-    return PRODUCT.format(
-        kind=kind, function="multiply_transposed" if turned else "multiply", rows=rows, vectors=vectors
-    )
+    function = "multiply_transposed" if turned else "multiply"
+    return PRODUCT.format(kind=kind, function=function, rows=rows, vectors=vectors)
 
 
 COPY = """\

@@ -44,9 +44,14 @@ LOOPS: dict[str, Elementwise] = {}
 """Every kernel of this kind, by name."""
 
 
+def called_in(text: str) -> frozenset[str]:
+    """Return the names of all that an expression calls."""
+    return frozenset(_CALLED.findall(text))
+
+
 def functions_in(text: str) -> frozenset[str]:
     """Return the elementary functions that an expression calls."""
-    return FUNCTIONS.intersection(_CALLED.findall(text))
+    return FUNCTIONS & called_in(text)
 
 
 class Chain(NamedTuple):

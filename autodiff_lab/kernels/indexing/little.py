@@ -7,6 +7,8 @@ Generated modules import it.  Arrays are flat and contiguous.  An axis of `lengt
 
 from __future__ import annotations
 
+from math import isnan
+
 from numpy import finfo
 
 from autodiff_lab.kernels.base.deferred import register_jitable
@@ -54,6 +56,45 @@ def scatter(out, g, positions, outer, length, inner, count) -> int:
             source, target = g[begin : begin + inner], out[at : at + inner]
             for j in range(inner):
                 target[j] += source[j]
+    return 0
+
+
+@register_jitable
+def along_rows(out, x, positions, outer, length, inner, count, puts) -> int:
+    """Take the elements at positions that differ from row to row, or put them there, added up in zeros."""
+    for j in range(outer * length * inner if puts else 0):
+        out[j] = 0
+    for n in range(outer * count * inner):
+        there, found = n // (count * inner) * length, positions[n]
+        if found < 0 or found >= length:
+            return 1
+        if puts:
+            out[(there + found) * inner + n % inner] += x[n]
+        else:
+            out[n] = x[(there + found) * inner + n % inner]
+    return 0
+
+
+@register_jitable
+def goes_before(a, b, falling) -> bool:
+    """Return whether a number comes strictly before another; nan is larger than all numbers."""
+    less, more = (b, a) if falling else (a, b)
+    return less < more or (isnan(more) and not isnan(less))
+
+
+@register_jitable
+def find_order(out, x, outer, length, inner, count, falling) -> int:
+    """Write the positions of the first `count` elements in order, by insertion; of equal ones the first comes first."""
+    for row in range(outer * inner):
+        begin, at = row // inner * length * inner + row % inner, row // inner * count * inner + row % inner
+        for k in range(length):
+            new, p = x[begin + k * inner], min(k, count)
+            while p > 0 and goes_before(new, x[begin + out[at + (p - 1) * inner] * inner], falling):
+                p -= 1
+                if p + 1 < count:
+                    out[at + (p + 1) * inner] = out[at + p * inner]
+            if p < count:
+                out[at + p * inner] = k
     return 0
 
 

@@ -50,7 +50,9 @@ def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
     if depth > len(shape):
         raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
     for k in range(depth):
-        check_positions(indices[..., k], shape[k], f"{what}: an index of axis {k} is not in")
+        column = indices[..., k]
+        if on_gpu(column) or not are_positions(column, shape[k]):
+            check_positions(column, shape[k], f"{what}: an index of axis {k} is not in")
 
 
 def add_rows(total: Any, positions: Any, rows: Any) -> None:
@@ -72,7 +74,7 @@ def as_rows(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int, int]:
     positions, m, c
     """
     depth = indices.shape[-1]
-    if depth == 1 and indices.dtype == np.int64:
+    if depth == 1:
         return indices.reshape(-1), shape[0], math.prod(shape[1:])
     positions = np.zeros(indices.shape[:-1], np.int64)
     for k in range(depth):
