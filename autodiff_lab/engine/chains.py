@@ -18,14 +18,17 @@ import numpy as np
 from autodiff_lab.engine.namespace import RAW
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.choose import IN_USE
-from autodiff_lab.kernels.base.elementwise import COUNTED, Chain, Elementwise, functions_in, in_one_pass
+from autodiff_lab.kernels.base.elementwise import COUNTED, FEW, Chain, Elementwise, functions_in, in_one_pass
 
 ndarray = np.ndarray
 _PAIR = {"f": "faa", "d": "daa"}
 ANGLES = frozenset({"sin", "cos", "tan"})
 """Functions whose loops must look for arguments that are too large; NumPy is as fast."""
-FASTER: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""By rule, what a sweep over plain arrays calls in its place."""
+
+
+FASTER: dict[Callable[..., Any], Any] = {}
+"""By rule, what a sweep over plain arrays calls in its place, for cotangents of at least as many elements as its
+attribute `fewest` says."""
 
 IN_ONE_OP: dict[Callable[..., Any], Callable[..., Any]] = {}
 """By rule, the same as one op: for sweeps that tapes alone record, which differentiate each op of a rule again."""
@@ -196,11 +199,13 @@ def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..
                 pair.append((found[0][0].loops, used[1] == 2))
         kernel, choose = found[0]
         dtype, size, mode = g.dtype, g.size, IN_USE["mode"]
+        run.fewest = max(FEW, min([COUNTED, *kernel.least.values()]))  # type: ignore[attr-defined]
         if mode != "numba" and (mode == "numpy" or size < kernel.least.get(dtype, COUNTED)):
             return rule(ops, g, out, *inputs)
         result = kernel.looped(choose((g, out, *inputs)), dtype, size, mode)
         return rule(ops, g, out, *inputs) if result is None else result
 
+    run.fewest = COUNTED  # type: ignore[attr-defined]
     return run
 
 

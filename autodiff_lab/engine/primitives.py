@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
-from autodiff_lab.kernels.base.columns import FEW_IN_SHORT_ROWS, FEW_TO_ADD, SHORT_ROW, sum_over_axes
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD, sum_over_axes
 from autodiff_lab.kernels.base.halves import as_float32, is_half
 
 add = binary(
@@ -115,10 +115,7 @@ def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.itemsize == 2 and is_half(x.dtype):
         return as_float32(_sum, x, axes=axes, keepdims=keepdims)
     if x.size < FEW_TO_ADD and IN_USE["mode"] != "numba":
-        if x.size < FEW_IN_SHORT_ROWS or not axes or x.shape[-1] >= SHORT_ROW:
-            return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
-        if axes[-1] == -1 or x.__class__ is not np.ndarray:
-            return sum_over_axes(x, axes, keepdims)
+        return sum_over_axes(x, axes, keepdims)
     return _sum_of_many(x, axes=axes, keepdims=keepdims)
 
 

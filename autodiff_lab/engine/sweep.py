@@ -23,6 +23,7 @@ from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events.listener import CAUSE, sinks_now, tell_made
+from autodiff_lab.kernels.base.choose import IN_USE
 from autodiff_lab.kernels.base.elementwise import FEW
 
 ndarray = np.ndarray
@@ -143,7 +144,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         cause = CAUSE.get()
         quiet = together and not any(sink.listens or sink.traces for sink in sinks_now())
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
-    faster: Any = FASTER.get if engine is not UNFUSED else lambda rule, _: rule
+    faster: Any = (FASTER if engine is not UNFUSED else {}).get
+    always = IN_USE["mode"] == "numba"
     in_one_op: Any = IN_ONE_OP.get
     g: Any
     while entries:
@@ -172,13 +174,14 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             and rules.__class__ is tuple
             and (params is None or (len(ins) == 1 and op.part is None is op.rows and out.__class__ is not tuple))
         ):
+            size = g.size if g.__class__ is ndarray else 0
             if params is None and len(ins) == 2:  # the common shapes of an entry, spelled out for speed
                 x, y = ins
                 a, b, z = x._held, y._held, out._held
                 if len(need) == 2 or need[0] == 0:
                     rule = rules[0]
-                    if g.__class__ is ndarray and g.size >= FEW:
-                        rule = faster(rule, rule)
+                    if size >= FEW and (quick := faster(rule)) is not None and (size >= quick.fewest or always):
+                        rule = quick
                     h = rule(ops, g, z, a, b)
                     if h.shape[lead:] != a.shape if lead else h.__class__ is ndarray and h.shape != a.shape:
                         h = fit(ops, h, a, lead)
@@ -193,8 +196,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     if len(need) == 1:
                         continue
                 rule = rules[1]
-                if g.__class__ is ndarray and g.size >= FEW:
-                    rule = faster(rule, rule)
+                if size >= FEW and (quick := faster(rule)) is not None and (size >= quick.fewest or always):
+                    rule = quick
                 h = rule(ops, g, z, a, b)
                 if h.shape[lead:] != b.shape if lead else h.__class__ is ndarray and h.shape != b.shape:
                     h = fit(ops, h, b, lead)
@@ -203,8 +206,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 (x,) = ins
                 rule = rules[0]
                 if params is None:
-                    if g.__class__ is ndarray and g.size >= FEW:
-                        rule = faster(rule, rule)
+                    if size >= FEW and (quick := faster(rule)) is not None and (size >= quick.fewest or always):
+                        rule = quick
                     h = rule(ops, g, out._held, x._held)
                 else:
                     a = x._held

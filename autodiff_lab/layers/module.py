@@ -263,21 +263,22 @@ _PLAIN = frozenset({type(None), bool, int, float, str})
 """What most attributes of a layer are: they hold nothing, and are not looked into."""
 
 
-def _children(value: Any) -> Iterator[Any]:
-    if isinstance(value, (Variable, Module)):
-        yield value
-    elif isinstance(value, (list, tuple, dict)):
-        for leaf in nest.flatten(value)[0]:
-            if isinstance(leaf, (Variable, Module)):
-                yield leaf
+def _found(values: Iterable[Any], inside: bool = False) -> list[Any]:
+    """Return the variables and modules among some values, and those in lists, tuples and dicts among them."""
+    found: list[Any] = []
+    for value in values:
+        kind = value.__class__
+        if issubclass(kind, (Variable, Module)):
+            found.append(value)
+        elif (kind is list or kind is tuple) and not inside:
+            found.extend(_found(value, inside=True))
+        elif issubclass(kind, (list, tuple, dict)) and value:
+            found.extend(leaf for leaf in nest.flatten(value)[0] if isinstance(leaf, (Variable, Module)))
+    return found
 
 
 def _held(module: Module) -> list[Any]:
-    held: list[Any] = []
-    for name, value in vars(module).items():
-        if value.__class__ not in _PLAIN and name not in APART:
-            held.extend(_children(value))
-    return held
+    return _found(value for name, value in vars(module).items() if value.__class__ not in _PLAIN and name not in APART)
 
 
 def _variables(module: Module, seen: set[int]) -> Iterator[Variable]:
@@ -308,6 +309,6 @@ def _mirror(value: Any, found: dict[Variable, Any], gradients: list[Any] | None 
     order = [found.get(v) for v in value.trainable_variables] if gradients is None else gradients
     result = ModuleGradient(order)
     for name, attribute in vars(value).items():
-        if name not in APART and any(True for _ in _children(attribute)):
+        if name not in APART and _found([attribute]):
             setattr(result, name, _mirror(attribute, found))
     return result

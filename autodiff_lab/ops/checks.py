@@ -122,7 +122,8 @@ def floats(value: Any, what: str, allow_complex: bool = True) -> Tensor:
         If the value has another dtype.
     """
     x = convert(value)
-    if x._held.dtype not in DIFFERENTIABLE or (x._held.dtype.kind == "c" and not allow_complex):
+    dtype = x._held.dtype
+    if dtype.char not in "fd" and (dtype not in DIFFERENTIABLE or (dtype.kind == "c" and not allow_complex)):
         raise DtypeMismatch(f"{what}: expected a floating-point tensor, got {x.dtype.name} of shape {x._held.shape}. "
                             "Try lab.cast(x, lab.float32).")
     return x

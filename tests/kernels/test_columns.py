@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any
 
@@ -39,6 +40,77 @@ def test_a_product_of_spread_cotangents_is_that_of_numpy() -> None:
     np.testing.assert_array_equal(columns.product(np.float32(2), x), 2 * x)
     assert all(rule in FASTER for rule in multiply.op.rules)  # type: ignore[attr-defined]
     assert sweep.FEW <= columns.MANY
+
+
+SUMMED = [
+    (64, 3),
+    (64, 3, 3),
+    (2, 16, 32),
+    (7,),
+    (1, 5),
+    (5, 1),
+    (3, 1, 4),
+    (2, 3, 4, 5),
+    (600,),
+    (600, 2),
+    (2, 600),
+    (),
+]
+
+
+def test_sums_by_a_product_are_those_of_numpy() -> None:
+    rng, taken = np.random.default_rng(3), 0
+    for shape, dtype in itertools.product(SUMMED, ("float32", "float64")):
+        x = rng.normal(size=shape).astype(dtype)
+        for count, keepdims in itertools.product(range(len(shape) + 1), (False, True)):
+            for axes in itertools.combinations(range(-len(shape), 0), count):
+                with lab.use_kernels("auto"):
+                    found = columns.sum_by_product(x, axes, keepdims)
+                if found is not None:
+                    wanted = np.add.reduce(x.astype("d"), axis=axes, keepdims=keepdims)
+                    assert found.shape == wanted.shape
+                    assert found.dtype == dtype
+                    np.testing.assert_allclose(found, wanted, atol=1e-4 if dtype == "float32" else 1e-12)
+                    taken += 1
+    assert taken > 100
+
+
+def test_a_product_sums_nothing_that_it_would_change() -> None:
+    """Gaps, integers, long rows, whose pairs NumPy adds up, and whatever must not depend on the machine."""
+    x = np.ones((64, 3), np.float32)
+    with lab.use_kernels("auto"):
+        assert columns.sum_by_product(x, (-2,), False) is not None
+        assert columns.sum_by_product(x.T, (-1,), False) is None
+        assert columns.sum_by_product(np.ones((9000, 9), "f"), (-1,), False) is None
+        np.testing.assert_array_equal(columns.sum_by_product(np.ones((3, 9000), "f").T, (-1,), False), 3)
+        assert columns.sum_by_product(x.astype(int), (-2,), False) is None
+        assert columns.sum_by_product(np.ones((2, 600), "f"), (-1,), False) is None
+        assert columns.sum_by_product(x, (-2, -1), False) is None
+    with lab.use_kernels("numpy"):
+        assert columns.sum_by_product(x, (-2,), False) is None
+
+
+def test_infinities_and_nans_are_added_up_as_such() -> None:
+    x = np.zeros((8, 4), np.float32)
+    x[2, 0], x[3, 1], x[4, 2], x[5, 2] = np.inf, np.nan, np.inf, -np.inf
+    with lab.use_kernels("auto"), np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(columns.sum_by_product(x, (-2,), False), [np.inf, np.nan, np.nan, 0])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, [0, 1], [1, 2]])
+def test_sums_of_few_are_differentiated_twice(axis: Any) -> None:
+    x = lab.constant(np.random.default_rng(4).normal(size=(6, 5, 3)))
+    with lab.use_kernels("auto"), lab.GradientTape() as outer:
+        outer.watch(x)
+        with lab.GradientTape() as inner:
+            inner.watch(x)
+            y = lab.reduce_sum(lab.reduce_sum(x, axis=axis) ** 2)
+        first = inner.gradient(y, x)
+        z = lab.reduce_sum(first**2)
+    total = np.sum(x.numpy(), axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=True)
+    count = x.numpy().size // total.size
+    np.testing.assert_allclose(first.numpy(), np.broadcast_to(2 * total, (6, 5, 3)))
+    np.testing.assert_allclose(outer.gradient(z, x).numpy(), np.broadcast_to(8 * count * total, (6, 5, 3)))
 
 
 def test_shapes_that_do_not_broadcast_are_named() -> None:

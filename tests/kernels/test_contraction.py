@@ -44,10 +44,10 @@ def test_large_products_go_to_the_matrix_kernel_and_small_ones_do_not(monkeypatc
         return x @ y
 
     monkeypatch.setattr(contraction, "matmul", multiply)
-    for n in (4, 100):
+    for n in (4, 16, 100):
         left, right = np.ones((n, n)), np.ones((n, n))
         contraction.contract(left, right, inputs=("ji", "jk"), output="ki")
-    assert seen == [(100, 100)]
+    assert seen == [(16, 16), (100, 100)]
 
 
 def test_nan_and_infinity_travel() -> None:

@@ -232,6 +232,28 @@ def test_a_rule_that_asks_for_more_than_arithmetic_has_no_chain() -> None:
     assert [chains.chain_of_rule(rule, 1) for rule in rules] == [None] * len(rules)
 
 
+def test_a_sweep_asks_for_loops_of_large_cotangents_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule: Any = REGISTRY["tanh"].rules[0]  # type: ignore[index]
+    met: list[int] = []
+
+    def run(ops: Any, g: Any, out: Any, x: Any) -> Any:
+        met.append(g.size)
+        return rule(ops, g, out, x)
+
+    run.fewest = 500  # type: ignore[attr-defined]
+    monkeypatch.setitem(chains.FASTER, rule, run)
+    for mode, wanted in (("auto", [900]), ("numba", [100, 900])):
+        met.clear()
+        for size in (10, 100, 900):
+            x = lab.constant(np.ones(size, np.float32))
+            with lab.use_kernels(mode), lab.GradientTape() as tape:
+                tape.watch(x)
+                y = lab.tanh(x)
+            with lab.use_kernels(mode):
+                tape.gradient(y, x)
+        assert met == wanted
+
+
 def test_arrays_too_small_for_any_loop_are_refused_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = elementwise.Elementwise("glanced at", np.tanh, lambda: None)
     monkeypatch.setitem(elementwise.IN_USE, "mode", "auto")

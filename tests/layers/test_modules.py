@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine import nest
 
 
 class Line(lab.Module):
@@ -32,6 +33,19 @@ def test_a_module_finds_its_variables_in_containers_each_once_and_in_order() -> 
     assert [v.name for v in module.variables] == ["slope:0", "fixed:0", "slope:0", "fixed:0", "own:0"]
     assert len(module.trainable_variables) == 3
     assert len(module.submodules) == 2
+
+
+def test_variables_are_found_without_taking_plain_containers_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs ask for them in every step of a training loop."""
+    model = lab.Sequential([lab.layers.Dense(3), lab.layers.Dropout(0.1), lab.layers.Dense(2)])
+    model(lab.ones((2, 4)))
+    model.extra = (lab.constant([1.0, 2.0]), np.ones(3), lab.Variable(1.0), 5, "text", [])  # type: ignore[attr-defined]
+    model.named = {"b": [], "a": lab.Variable(2.0)}  # type: ignore[attr-defined]
+    taken: list[Any] = []
+    flatten = nest.flatten
+    monkeypatch.setattr(nest, "flatten", lambda value, *how: taken.append(value) or flatten(value, *how))
+    assert [v.shape.as_list() for v in model.trainable_variables] == [[4, 3], [3], [3, 2], [2], [], []]
+    assert taken == [model.named]  # type: ignore[attr-defined]
 
 
 def test_one_gradient_call_serves_all_trainable_variables() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_lab.kernels.matmul.blas import matmul
 
-WORTH = 1 << 15
+WORTH = 1 << 11
 """Multiplications from which on the arranging of axes pays."""
 _EACH = 1 << 8
 """The same for one matrix of a stack."""

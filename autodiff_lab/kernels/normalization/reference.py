@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.base.columns import sum_over_axes
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.reductions.reference import count
+from autodiff_lab.kernels.reductions.reference import mean_over
 
 Axes = tuple[int, ...]
 
 
 def mean(x: Any, axes: Axes) -> Any:
     """Mean over axes, which stay with length 1; nan over nothing."""
-    total = np.add.reduce(x, axis=axes, keepdims=True)
-    return total / total.dtype.type(count(x, axes))
+    return mean_over(x, axes, keepdims=True)
 
 
 def standard(x: Any, axes: Axes, epsilon: float) -> tuple[Any, Any]:
@@ -62,5 +62,5 @@ def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> tu
     y, root = standard(x, axes, epsilon)
     lead, scaled = g.shape[: g.ndim - x.ndim], g * scale
     over = tuple(k for k in range(-x.ndim, 0) if -k > scale.ndim or scale.shape[k] == 1)
-    of_scale, of_offset = (np.add.reduce(h, axis=over, keepdims=True).reshape(lead + scale.shape) for h in (g * y, g))
+    of_scale, of_offset = (sum_over_axes(h, over, True).reshape(lead + scale.shape) for h in (g * y, g))
     return root * (scaled - mean(scaled, axes) - y * mean(scaled * y, axes)), of_scale, of_offset

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import full
+from autodiff_lab.kernels.base.columns import sum_over_axes
 from autodiff_lab.kernels.base.halves import accumulator, as_float32
 from autodiff_lab.kernels.checks import complex_refused
 
@@ -40,10 +41,7 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
         return mean.astype(x.dtype)
     if x.itemsize == 2:
         return as_float32(mean_over, x, axes=axes, keepdims=keepdims)
-    total = np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
-    if total.__class__ is np.ndarray and total.dtype is x.dtype:
-        total /= total.dtype.type(count(x, axes))
-        return total
+    total = sum_over_axes(x, axes, keepdims)
     mean = total / total.dtype.type(count(x, axes))
     return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 

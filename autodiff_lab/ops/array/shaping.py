@@ -114,7 +114,7 @@ def expand_dims(input: TensorLike, axis: int, name: str | None = None) -> Tensor
     except NotOneTensor as met:
         return named(handed(met, expand_dims, (input,), axis=axis), name)
     rank = x._held.ndim
-    axis = as_integer(axis, "expand_dims: axis")
+    axis = axis if axis.__class__ is int else as_integer(axis, "expand_dims: axis")
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgumentError(f"expand_dims: axis {axis} is out of bounds for a tensor of rank {rank}.")
     at = axis if axis >= 0 else axis + rank + 1

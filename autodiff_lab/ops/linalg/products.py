@@ -44,7 +44,7 @@ def _row(ops: Any, x: Any) -> Any:
 
 def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     """Return g yᵀ; vectors are treated as matrices of one row or column."""
-    if g.__class__ is ndarray and g.ndim == 2 == y.ndim == x.ndim:  # most products, by the shortest way
+    if g.__class__ is ndarray and g.ndim >= 2 == y.ndim <= x.ndim:  # most products, by the shortest way
         return ops.matmul(g, y.T)
     if len(y.shape) == 1:
         return _column(ops, g) * y if len(g.shape) else g * y
@@ -58,7 +58,9 @@ def _matmul_rule_x(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
 
 def _matmul_rule_y(ops: Any, g: Any, out: Any, x: Any, y: Any) -> Any:
     """Return xᵀ g."""
-    if g.__class__ is ndarray and g.ndim == 2 == y.ndim == x.ndim:
+    if g.__class__ is ndarray and g.ndim == x.ndim >= 2 == y.ndim:
+        if g.ndim > 2:  # one product over all rows
+            x, g = _as_rows(ops, x), _as_rows(ops, g)
         return ops.matmul(x.T, g)
     if len(x.shape) == 1:
         if len(y.shape) == 1:

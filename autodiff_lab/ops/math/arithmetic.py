@@ -18,7 +18,7 @@ from autodiff_lab.engine.shape import listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.kernels.arrays import on_gpu
-from autodiff_lab.kernels.base.columns import product
+from autodiff_lab.kernels.base.columns import MANY, product
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require
 from autodiff_lab.ops.docs import of_one, of_two
@@ -54,6 +54,7 @@ multiply = binary(
 Tensor([3. 8.], shape=(2,), dtype=float32)"""))
 for _position, _rule in enumerate(multiply.op.rules):  # type: ignore[attr-defined]
     FASTER[_rule] = _product_by_columns(_position)
+    FASTER[_rule].fewest = MANY
 
 
 def quotient(x: Any, y: Any) -> Any:

@@ -16,7 +16,7 @@ from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
-from autodiff_lab.kernels.base.choose import IN_USE, chosen
+from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
 from autodiff_lab.kernels.base.columns import FEW_TO_ADD
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
@@ -51,21 +51,21 @@ def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
     return _spread(ops, g, out, x, axes, keepdims) / count
 
 
-def _light(name: str, reference: Any) -> Any:
+def unless_few(few: int, name: str, reference: Any) -> Any:
     """Return a kernel with an override, which is not looked up for few elements: that would cost more."""
-    kernel = chosen(name, reference, f"reductions.{name}_over")
+    kernel = chosen(name, reference)
 
-    def run(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-        if x.size < FEW_TO_ADD and IN_USE["mode"] != "numba":
-            return reference(x, axes, keepdims)
-        return kernel(x, axes=axes, keepdims=keepdims)
+    def run(x: Any, **params: Any) -> Any:
+        if x.size < few and IN_USE["mode"] != "numba" and x.__class__ not in ELSEWHERE:
+            return reference(x, **params)
+        return kernel(x, **params)
 
     run.prepare = kernel.prepare  # type: ignore[attr-defined]
     return run
 
 
 mean_over = general(
-    "mean", _light("mean", reference.mean_over), _mean_rule, warns=False,
+    "mean", unless_few(FEW_TO_ADD, "mean", reference.mean_over), _mean_rule, warns=False,
     symbol="mean", latex=r"\overline{{{0}}}", locals_latex=(r"\frac{{1}}{{n}}",),
     sentence="averages the elements of {0}", keeps="nothing", registered="Mean",
     doc="The kernel-level mean over negative axes; `lab.reduce_mean` is the public function.")
@@ -85,12 +85,12 @@ extreme_grad = general(
     sentence="gives {0} to the elements of {2} that equal {1}, in equal parts", keeps="inputs",
     doc="A cotangent for the elements that equal an extreme, shared equally; the rules of `max` and `min` use it.")
 max_over = general(
-    "max", _light("max", reference.max_over), _extreme_rule,
+    "max", unless_few(FEW_TO_ADD, "max", reference.max_over), _extreme_rule,
     warns=False,
     symbol="max", latex=r"\max {0}", locals_latex=(r"[{0} = \max {0}]",), sentence="takes the largest element of {0}",
     registered="Max", doc="The kernel-level maximum over negative axes; `lab.reduce_max` is the public function.")
 min_over = general(
-    "min", _light("min", reference.min_over), _extreme_rule,
+    "min", unless_few(FEW_TO_ADD, "min", reference.min_over), _extreme_rule,
     warns=False,
     symbol="min", latex=r"\min {0}", locals_latex=(r"[{0} = \min {0}]",), sentence="takes the least element of {0}",
     registered="Min", doc="The kernel-level minimum over negative axes; `lab.reduce_min` is the public function.")

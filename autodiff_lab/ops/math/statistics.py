@@ -10,7 +10,6 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, handed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import NotOneTensor
-from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32, is_half
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.casting import cast
@@ -20,7 +19,7 @@ from autodiff_lab.ops.math.arithmetic import maximum, multiply, sqrt, square, su
 from autodiff_lab.ops.math.comparison import not_equal
 from autodiff_lab.ops.math.complex_numbers import conj, is_complex, real
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.math.reductions import _reduce, _spread, reduce_mean, reduce_sum
+from autodiff_lab.ops.math.reductions import _reduce, _spread, reduce_mean, reduce_sum, unless_few
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, IntsLike, TensorLike
@@ -60,25 +59,13 @@ def _softmax_rule(ops: Any, h: Any, out: Any, x: Any, axes: tuple[int, ...]) -> 
     return out * (h - ops.sum(h * out, axes=axes, keepdims=True))
 
 
-def _unless_few(name: str, reference: Any) -> Any:
-    """Return a kernel with an override, which is not looked up for few elements: that would cost more."""
-    kernel = chosen(name, reference)
-
-    def run(x: Any, **params: Any) -> Any:
-        few = x.size < _FEW and IN_USE["mode"] != "numba" and x.__class__ not in ELSEWHERE
-        return reference(x, **params) if few else kernel(x, **params)
-
-    run.prepare = kernel.prepare  # type: ignore[attr-defined]
-    return run
-
-
 softmax_over = general(
-    "logsumexp_shares", _unless_few("logsumexp_shares", reference.softmax_over), _softmax_rule, warns=False,
+    "logsumexp_shares", unless_few(_FEW, "logsumexp_shares", reference.softmax_over), _softmax_rule, warns=False,
     symbol="e / Σ e", latex=r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",
     locals_latex=(r"\left(h - \textstyle\sum h\,y\right) y",), sentence="turns {0} into weights that add up to 1",
     keeps="output", doc="e^x over its sum over negative axes; the rule of `reduce_logsumexp` uses it.")
 logsumexp_over = general(
-    "logsumexp", _unless_few("logsumexp", reference.logsumexp_over), _logsumexp_rule, warns=False,
+    "logsumexp", unless_few(_FEW, "logsumexp", reference.logsumexp_over), _logsumexp_rule, warns=False,
     symbol="ln Σ e", keeps="inputs", latex=r"\ln \sum e^{{{0}}}",
     locals_latex=(r"\frac{{e^{{{0}}}}}{{\sum e^{{{0}}}}}",),
     sentence="takes the logarithm of the sum of e to the elements of {0}",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-import numpy as np
-
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import following, placed
 from autodiff_lab.engine.primitives import add
@@ -16,7 +14,7 @@ from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.shaping import reshape, transpose
-from autodiff_lab.ops.checks import dtypes_unequal, floats
+from autodiff_lab.ops.checks import broadcasts, dtypes_unequal, floats
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.nn.convolution import layout
 from autodiff_lab.ops.structured import structured
@@ -53,15 +51,12 @@ def dropout(x: TensorLike, rate: float, noise_shape: Sequence[SupportsIndex | No
         raise InvalidArgumentError(f"dropout: rate must be in [0, 1), got {rate}.")
     if not dropped:
         return x
-    have = x._held.shape
-    lengths = list(have if noise_shape is None else noise_shape)
-    wanted = tuple(n if m is None else as_integer(m, "dropout: noise_shape")
-                   for n, m in zip((*have, *(0,) * len(lengths)), lengths, strict=False))
-    try:
-        fits = np.broadcast_shapes(wanted, have) == have and len(wanted) == len(have)
-    except ValueError:
-        fits = False
-    if not fits:
+    wanted = have = x._held.shape
+    if noise_shape is not None:
+        lengths = list(noise_shape)
+        wanted = tuple(n if m is None else as_integer(m, "dropout: noise_shape")
+                       for n, m in zip((*have, *(0,) * len(lengths)), lengths, strict=False))
+    if wanted is not have and (len(wanted) != len(have) or not broadcasts(wanted, have)):
         raise ShapeMismatch(f"dropout: noise_shape {noise_shape} does not broadcast to the shape of the input, {have}.")
     place, dtype = following(x), x.dtype
 
