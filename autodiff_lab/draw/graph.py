@@ -16,19 +16,17 @@ from autodiff_lab.draw.lines import node_size, number
 from autodiff_lab.draw.links import Links
 from autodiff_lab.draw.model import Edge, Graph, Node
 from autodiff_lab.draw.scopes import inside, prefixes
-from autodiff_lab.draw.series import carried, series_of
 from autodiff_lab.draw.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from autodiff_lab.draw.folds import Fold
     from autodiff_lab.recording.model import Application, TensorRecord
     from autodiff_lab.recording.recording import Recording
 
 _NUMBERED = re.compile(r"[\[_. ]?\d+\]?$")
 """The end of a name that differs between the leaves that one node stands for."""
-MOST_LEAVES = 6
-"""How many leaves a folded scope without any other input shows."""
 FOLDED = "sl"
 """First letters of the keys of nodes that stand for many ops: scopes and loops."""
 LABEL_LENGTH = 8
@@ -94,15 +92,10 @@ class _Builder:
         direct = {path for path in self.inner if path.count("/") == depth}
         self.folded = direct if folded is None else {path.strip("/") for path in folded}
         # A loop is one node wherever its iterations would stand side by side, and open where one of them is shown.
-        loops = timeline.loops if folded is None else ()
-        around = frozenset(prefixes(self.within))
-        closed = [loop for loop in loops if around.isdisjoint(loop.turns)]
-        self.loops = {f"l{loop.turns[0]}": loop for loop in closed}
-        self.loop_of = {turn: key for key, loop in self.loops.items() for turn in loop.turns}
+        self.loop_at = timeline.loop_at if folded is None else {}
+        self.open = {self.loop_at[path].turns[0] for path in prefixes(self.within) if path in self.loop_at}
         self.taken: dict[int, tuple[int, int]] = {}
-        self.fed: dict[str, bool] = {}
-        self.homes: dict[int, str] = {}
-        self.used: dict[int, set[str]] = {}
+        self.homes: dict[str, str | None] = {}
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
         self.crossed: set[tuple[str, str, int]] = set()
@@ -113,7 +106,7 @@ class _Builder:
         for application in self.scopes.around(self.within):
             self._add(application)
         self.edges += self._carried()
-        self.edges += Links(self.timeline, self.nodes, self.within, self._users).edges(self._home)
+        self.edges += Links(self.timeline, self.nodes, self.within).edges(self._home)
         nodes = tuple(self._sized(node) for node in self.nodes.values())
         folded = frozenset(node.key[1:] for node in nodes if node.members and not node.outside)
         return Graph(nodes, tuple(self.edges), self.inner, folded)
@@ -124,34 +117,32 @@ class _Builder:
 
     def _home(self, application: Application) -> str:
         """Return the node of an application: itself, a folded scope, or a neighbour outside of `within`."""
-        if application.index not in self.homes:
-            scope, within = application.scope, self.within
+        scope, within = application.scope, self.within
+        if scope not in self.homes:
             if inside(scope, within):
                 paths = (path for path in prefixes(scope) if path in self.folded and not inside(within, path))
             else:
                 paths = (path for path in prefixes(scope) if not inside(within, path))
             path = next(paths, None)
-            self.homes[application.index] = f"a{application.index}" if path is None else self._folded_key(path)
-        return self.homes[application.index]
+            self.homes[scope] = None if path is None else self._folded_key(path)
+        return self.homes[scope] or f"a{application.index}"
 
     def _folded_key(self, path: str) -> str:
-        return self.loop_of.get(path) or f"s{path}"
-
-    def _members(self, key: str) -> list[int]:
-        """Return the applications in a folded scope or loop."""
-        paths = self.loops[key].turns if key in self.loops else (key[1:],)
-        return [index for path in paths for index in self.scopes.members[path]]
+        loop = self.loop_at.get(path)
+        return f"s{path}" if loop is None or loop.turns[0] in self.open else f"l{loop.turns[0]}"
 
     def _find_taken(self) -> None:
         """Find the leaves that the iterations of a loop take one by one; the first stands for all of them."""
-        for key, loop in self.loops.items():
-            if not inside(loop.turns[0], self.within):
-                continue  # a neighbour, whose own leaves are not shown
+        for path in self.inner:
+            loop = self.loop_at.get(path)
+            if loop is None or path != loop.turns[0] or path not in self.folded:
+                continue  # only what runs directly in here is one node
+            fold = self.timeline.fold(f"l{path}")
             turn = {index: at for at, path in enumerate(loop.turns) for index in self.scopes.members[path]}
             alike: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
             for tensor in dict.fromkeys(t for index in turn for t in self.scopes.shown[index].inputs):
                 readers = self.scopes.readers[tensor]
-                if self._may_be_taken(tensor, key) and len({turn.get(reader) for reader in readers}) == 1:
+                if self._may_be_taken(tensor, fold) and len({turn.get(reader) for reader in readers}) == 1:
                     record = self.recording.tensors[tensor]
                     op = self.scopes.shown[readers[0]].op
                     alike[op, record.snapshot.shape, record.snapshot.dtype, record.kind].append(tensor)
@@ -159,25 +150,18 @@ class _Builder:
                 if 2 * len(tensors) > len(loop.turns):
                     self.taken |= {tensor: (tensors[0], len(tensors)) for tensor in tensors}
 
-    def _may_be_taken(self, tensor: int, key: str) -> bool:
+    def _may_be_taken(self, tensor: int, fold: Fold) -> bool:
         """Return whether a tensor is a leaf that only a loop reads; an unnamed number is part of the loop itself."""
         record = self.recording.tensors[tensor]
         if record.application is not None or tensor in self.scopes.later_reads:
             return False
-        return (record.snapshot.size > 1 or bool(record.name)) and self._users(tensor) == {key}
+        return (record.snapshot.size > 1 or bool(record.name)) and tensor in fold.private
 
     def _carried(self) -> list[Edge]:
         """Return, for each loop, an edge to itself for what its iterations hand on."""
-        handed = {key: carried(loop, self.timeline) for key, loop in self.loops.items() if key in self.nodes}
+        loops = sorted((self.loop_at[key[1:]] for key in self.nodes if key[0] == "l"), key=self.timeline.loops.index)
+        handed = {(key := f"l{loop.turns[0]}"): self.timeline.fold(key).carried for loop in loops}
         return [Edge(key, key, tensors[-1], 0, "carried") for key, tensors in handed.items() if tensors]
-
-    def _users(self, tensor: int) -> set[str]:
-        if tensor not in self.used:
-            self.used[tensor] = self._find_users(tensor)
-        return self.used[tensor]
-
-    def _find_users(self, tensor: int) -> set[str]:
-        return {self._home(self.scopes.shown[index]) for index in self.scopes.readers.get(tensor, ())}
 
     def _add(self, application: Application) -> None:
         target = self._home(application)
@@ -194,7 +178,7 @@ class _Builder:
             self._join(source, target, tensor, position)
 
     def _join(self, source: str, target: str, tensor: int, position: int) -> None:
-        looped = source in self.loops or target in self.loops
+        looped = "l" in (source[0], target[0])
         if looped or target[0] in FOLDED:
             # Between a loop and another node one edge stands for those of all iterations.
             crossing = (source, target, -1 if looped else tensor)
@@ -213,28 +197,8 @@ class _Builder:
             return self._home(self.scopes.shown[made_by])
         if tensor in self.taken:
             return f"t{self.taken[tensor][0]}"
-        return None if self._folds_away(tensor, target) and self._fed(target) else f"t{tensor}"
-
-    def _folds_away(self, tensor: int, target: str) -> bool:
-        """Return whether a leaf is private to a folded scope: a parameter or number that nothing else uses."""
-        record = self.recording.tensors[tensor]
-        if target[0] not in FOLDED or self._users(tensor) != {target}:
-            return False
-        if tensor in self.timeline.scopes.later_reads:
-            return True
-        small = record.kind == "variable" or record.snapshot.size == 1 or tensor in self.timeline.delivered
-        own = any(self._folded_key(path) == target for path in prefixes(record.scope))
-        return own and (small or not record.name)
-
-    def _fed(self, target: str) -> bool:
-        """Return whether a folded scope has any other input; one without any shows its few leaves instead."""
-        if target not in self.fed:
-            members = [self.scopes.shown[index] for index in self._members(target)]
-            made = {tensor for member in members for tensor in member.outputs}
-            read = {tensor for member in members for tensor in member.inputs}
-            private = [self._folds_away(tensor, target) for tensor in read - made]
-            self.fed[target] = target in self.loops or len(private) > MOST_LEAVES or not all(private)
-        return self.fed[target]
+        hidden = target[0] in FOLDED and tensor in self.timeline.fold(target).hidden
+        return None if hidden else f"t{tensor}"
 
     def _is_inside(self, source: str, tensor: int) -> bool:
         if source.startswith("t"):
@@ -285,31 +249,12 @@ class _Builder:
         )
 
     def _scope(self, key: str, outside: bool) -> Node:
-        path = key[1:]
-        loop = self.loops.get(key)
-        members = tuple(self._members(key))
-        failed = any(self.scopes.shown[index].error is not None for index in members)
+        fold = self.timeline.fold(key)
+        loop, turns = fold.loop, () if fold.loop is None else fold.loop.turns
+        failed = any(self.scopes.shown[index].error is not None for index in fold.members)
+        kind = "failed" if failed else "scope" if loop is None else "loop"
+        label = fold.path.rsplit("/", 1)[-1] if loop is None else loop.label
         return Node(
-            key,
-            "failed" if failed else "scope" if loop is None else "loop",
-            path.rsplit("/", 1)[-1] if loop is None else loop.label,
-            "",
-            self._leaving(key, members),
-            None,
-            path,
-            members,
-            outside=outside,
-            turns=() if loop is None else loop.turns,
-            series=() if loop is None else series_of(loop, self.timeline),
-        )
-
-    def _leaving(self, key: str, members: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a folded scope's results: gradient targets, else values used outside, else unused values."""
-        if key in self.loops:
-            # What a loop computes is what its last iteration leaves behind.
-            last = frozenset(self.scopes.members[self.loops[key].turns[-1]])
-            members = tuple(index for index in members if index in last)
-        made = (tensor for index in members for tensor in self.scopes.shown[index].outputs)
-        leaving = [tensor for tensor in made if self._users(tensor) != {key}]
-        told = [t for t in leaving if t in self.scopes.targets or self._users(t)] or leaving
-        return tuple(sorted(told, key=lambda tensor: tensor not in self.scopes.targets))
+            key, kind, label, "", fold.leaving, None, fold.path, fold.members,
+            outside=outside, turns=turns, series=fold.series,
+        )  # fmt: skip

@@ -28,18 +28,13 @@ class Links:
         The nodes of the graph, by key.
     within : str
         Path of the scope whose inside the graph shows; empty for the whole program.
-    users : function
-        From a tensor to the keys of the nodes that take it.
     """
 
-    def __init__(
-        self, timeline: Timeline, nodes: Mapping[str, Node], within: str, users: Callable[[int], set[str]]
-    ) -> None:
+    def __init__(self, timeline: Timeline, nodes: Mapping[str, Node], within: str) -> None:
         self.timeline = timeline
         self.recording = timeline.recording
         self.nodes = nodes
         self.within = within
-        self.users = users
 
     def edges(self, home: Callable[[Application], str]) -> list[Edge]:
         """Return the links, each pair of nodes once; `home` gives the key of an application's node."""
@@ -70,5 +65,7 @@ class Links:
         if made_by is not None and made_by in self.timeline.scopes.shown:
             keys = [self.home(self.timeline.scopes.shown[made_by])]
         else:
-            keys = [f"t{tensor}", *sorted(key for key in self.users(tensor) if key.startswith("s"))]
+            readers = self.timeline.scopes.readers.get(tensor, ())
+            homes = {self.home(self.timeline.scopes.shown[reader]) for reader in readers}
+            keys = [f"t{tensor}", *sorted(key for key in homes if key.startswith("s"))]
         return next((key for key in keys if key in self.nodes and not self.nodes[key].outside), None)

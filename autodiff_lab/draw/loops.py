@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autodiff_lab.draw.passes import pattern, with_passes
-from autodiff_lab.draw.scopes import inside
+from autodiff_lab.draw.scopes import inside, shown_ops
 from autodiff_lab.draw.stretches import split
 from autodiff_lab.draw.uneven import uneven
 from autodiff_lab.repeats import repeats
@@ -82,18 +82,13 @@ def with_loops(recording: Recording) -> tuple[Recording, tuple[Loop, ...]]:
     [('step', 12)]
     """
     recording = with_passes(recording)
-    shown = _shown(recording)
+    shown = list(shown_ops(recording).values())
     scopes = {a.index: a.scope for a in shown}
     loops = list(_unnamed(recording, shown, scopes))
     found = (*_numbered(scopes), *loops)
     if split(scopes) or loops:
         recording = renamed(recording, scopes)
     return recording, found
-
-
-def _shown(recording: Recording) -> list[Application]:
-    visited = {moment.application for moment in recording.order if moment.phase == "forward"}
-    return [a for a in recording.applications if a.cause is None or a.index in visited]
 
 
 # --- scopes with numbers --------------------------------------------------------------------------------------------

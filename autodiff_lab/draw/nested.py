@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from autodiff_lab.draw.loops import Loop, renamed
-from autodiff_lab.draw.scopes import inside, prefixes
+from autodiff_lab.draw.scopes import inside, prefixes, shown_ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def with_frames(recording: Recording, loops: Sequence[Loop]) -> tuple[Recording,
     >>> sorted(with_frames(recording.so_far(), ())[2])
     ['gradient of y', 'inner tape']
     """
-    shown = _shown(recording)
+    shown = shown_ops(recording)
     wanted = _wanted(recording, shown)
     if not wanted or len(wanted) > MOST:
         return recording, tuple(loops), {}
@@ -89,7 +89,7 @@ def left_out(recording: Recording) -> str:
     >>> left_out(recording.so_far()).partition(";")[0]
     'The frames around nested tapes are left out'
     """
-    count = len(_wanted(recording, _shown(recording)))
+    count = len(_wanted(recording, shown_ops(recording)))
     if count <= MOST:
         return ""
     return (
@@ -100,11 +100,6 @@ def left_out(recording: Recording) -> str:
 
 def _wanted(recording: Recording, shown: dict[int, Application]) -> list[_Wanted]:
     return [*_tapes(recording, shown), *_passes(recording, shown)]
-
-
-def _shown(recording: Recording) -> dict[int, Application]:
-    visited = {moment.application for moment in recording.order if moment.phase == "forward"}
-    return {a.index: a for a in recording.applications if a.cause is None or a.index in visited}
 
 
 def _tapes(recording: Recording, shown: dict[int, Application]) -> Iterator[_Wanted]:

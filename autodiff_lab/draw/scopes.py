@@ -44,10 +44,7 @@ class Scopes:
     """
 
     def __init__(self, recording: Recording) -> None:
-        visited = {moment.application for moment in recording.order if moment.phase == "forward"}
-        self.shown: dict[int, Application] = {
-            a.index: a for a in recording.applications if a.cause is None or a.index in visited
-        }
+        self.shown = shown_ops(recording)
         self.members: dict[str, list[int]] = {}
         self.readers: defaultdict[int, list[int]] = defaultdict(list)
         around: dict[str, tuple[str, ...]] = {}
@@ -111,6 +108,12 @@ class Scopes:
         made = (tensor for index in inside for tensor in self.shown[index].outputs)
         reading = (index for tensor in made for index in self.readers.get(tensor, ()))
         return [self.shown[index] for index in sorted({*inside, *reading})]
+
+
+def shown_ops(recording: Recording) -> dict[int, Application]:
+    """Return by index the forward applications, and those backward ones that a stepper visits as forward moments."""
+    visited = {moment.application for moment in recording.order if moment.phase == "forward"}
+    return {a.index: a for a in recording.applications if a.cause is None or a.index in visited}
 
 
 def prefixes(scope: str) -> tuple[str, ...]:

@@ -47,9 +47,8 @@ def carried(loop: Loop, timeline: Timeline) -> list[int]:
     return chosen if len(chosen) == len(loop.turns) else []
 
 
-def series_of(loop: Loop, timeline: Timeline) -> tuple[Series, ...]:
-    """Return the curves of a loop: none, one, or a value with its gradient."""
-    tensors = carried(loop, timeline)
+def series_of(loop: Loop, tensors: Sequence[int], timeline: Timeline) -> tuple[Series, ...]:
+    """Return the curves of a loop that carries `tensors`: none, one, or a value with its gradient."""
     if tensors:
         found = [_values(tensors, timeline, "value"), _gradients(tensors, timeline)]
         return tuple(one for one in found if one is not None)

@@ -183,7 +183,8 @@ def _passed(edge: Edge, members: tuple[int, ...], timeline: Timeline, moment: in
     """Return when a contribution came back along an edge, None if none does."""
     if edge.target.startswith("a"):
         return timeline.flow_moment(members[0], edge.position, moment)
-    moments = (timeline.flow_moment_into(member, edge.tensor, moment) for member in members)
+    readers = frozenset(members).intersection(timeline.scopes.readers.get(edge.tensor, ()))
+    moments = (timeline.flow_moment_into(reader, edge.tensor, moment) for reader in readers)
     return max((at for at in moments if at is not None), default=None)
 
 

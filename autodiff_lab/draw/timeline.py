@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.deliveries import Delivery, deliveries
-from autodiff_lab.draw.loops import with_loops
+from autodiff_lab.draw.folds import Fold
+from autodiff_lab.draw.loops import Loop, with_loops
 from autodiff_lab.draw.nested import Frame, with_frames
 from autodiff_lab.draw.scopes import Scopes
 
@@ -66,6 +67,7 @@ class Timeline:
         self.stepped = stepped
         self.gradient_texts: dict[int, list[str]] = {}
         """By tensor, what a node may show of its gradient: found once, although many views have the node."""
+        self._folds: dict[str, Fold] = {}
         if stepped:
             recording, self.loops, self.frames = with_frames(recording, self.loops)
         self.recording = recording
@@ -93,13 +95,6 @@ class Timeline:
             return moment is None or self.delivered[tensor].moment <= moment
         made_by = self.recording.tensors[tensor].application
         return made_by is None or self.has_run(made_by, moment)
-
-    def sweep_at(self, moment: int | None) -> int | None:
-        """Return the sweep that a moment belongs to; at the end of the program, the last one."""
-        if moment is None:
-            return len(self.recording.sweeps) - 1 if self.recording.sweeps else None
-        here = self.recording.order[moment] if 0 <= moment < self.end else None
-        return None if here is None else here.sweep
 
     def gradient(self, tensor: int, moment: int | None = None) -> Gradient:
         """Return the adjoint of a tensor: from the latest sweep that reaches it, including the one in progress."""
@@ -146,6 +141,17 @@ class Timeline:
     def scopes(self) -> Scopes:
         """Which applications are shown, and in which scopes they ran."""
         return Scopes(self.recording)
+
+    @cached_property
+    def loop_at(self) -> dict[str, Loop]:
+        """By path of an iteration: its loop."""
+        return {path: loop for loop in self.loops for path in loop.turns}
+
+    def fold(self, key: str) -> Fold:
+        """Return what a folded node holds: ``s`` and the path of a scope, or ``l`` and that of a first iteration."""
+        if key not in self._folds:
+            self._folds[key] = Fold(self, key[1:], self.loop_at[key[1:]] if key[0] == "l" else None)
+        return self._folds[key]
 
     @cached_property
     def delivered(self) -> dict[int, Delivery]:

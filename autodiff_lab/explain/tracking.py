@@ -81,10 +81,6 @@ class Tracking:
             return "reset"
         return None
 
-    def pause_of(self, application: int) -> Place | None:
-        """Return the place of the `stop_recording` block that an application ran in."""
-        return next((block.place for block in self.paused if application in block), None)
-
 
 def tracking(recording: Recording, tape: int) -> Tracking:
     """Replay a recording through the rules of the tape with this id."""

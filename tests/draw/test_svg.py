@@ -9,7 +9,6 @@ import pytest
 from autodiff_lab.draw.graph import graph
 from autodiff_lab.draw.layout import OWN, layout
 from autodiff_lab.draw.svg import svg
-from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.recording.recording import Recording
 from tests.draw import handmade
 
@@ -199,4 +198,3 @@ def test_an_empty_recording_is_an_empty_picture() -> None:
     recording = Recording({}, {}, ())
     root = picture(recording)
     assert root.findtext(SVG + "title") == "A recorded computation"
-    assert Timeline(recording).sweep_at(None) is None

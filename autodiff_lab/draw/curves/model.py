@@ -111,7 +111,3 @@ class Curves:
     def nearest(self, x: float) -> int:
         """Index of the sample nearest to x."""
         return int(np.argmin(np.abs(self.x - x)))
-
-    def mark_at(self, x: float) -> Mark | None:
-        """Return the mark that sits on exactly this x, or None."""
-        return next((mark for mark in self.marks if mark.x == x), None)
