@@ -72,7 +72,7 @@ def test_what_does_not_fit_is_left_to_the_reference() -> None:
 
 @pytest.mark.parametrize("mode", ["auto", "numpy", "numba"])
 def test_a_program_makes_both_in_one_call(mode: str) -> None:
-    x, labels = lab.constant(DRAW.normal(size=(64, 10)), "float32"), lab.constant(DRAW.integers(0, 10, 64))
+    x, labels = lab.constant(DRAW.normal(size=(640, 10)), "float32"), lab.constant(DRAW.integers(0, 10, 640))
     with lab.use_kernels(mode):
         compiled: Any = lab.function(step())
         compiled(x, labels)
@@ -84,7 +84,7 @@ def test_a_program_makes_both_in_one_call(mode: str) -> None:
 
 @pytest.mark.parametrize("how", [{"power": 2.0}, {"weighted": True}])
 def test_a_cotangent_that_hangs_on_the_losses_waits_for_them(how: Any) -> None:
-    x, labels = lab.constant(DRAW.normal(size=(64, 10)), "float32"), lab.constant(DRAW.integers(0, 10, 64))
+    x, labels = lab.constant(DRAW.normal(size=(640, 10)), "float32"), lab.constant(DRAW.integers(0, 10, 640))
     compiled: Any = lab.function(step(**how))
     compiled(x, labels)
     for found, wanted in zip(compiled(x, labels), step(**how)(x, labels), strict=True):
@@ -94,7 +94,7 @@ def test_a_cotangent_that_hangs_on_the_losses_waits_for_them(how: Any) -> None:
 
 
 def test_a_label_that_is_no_class_is_refused_as_in_eager_calls() -> None:
-    x, labels = lab.constant(DRAW.normal(size=(64, 10)), "float32"), lab.constant(DRAW.integers(0, 10, 64))
+    x, labels = lab.constant(DRAW.normal(size=(640, 10)), "float32"), lab.constant(DRAW.integers(0, 10, 640))
     compiled = lab.function(step())
     compiled(x, labels)
     with refused(lab.errors.InvalidArgumentError, "label"):

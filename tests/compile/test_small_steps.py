@@ -1,4 +1,4 @@
-"""Orders, positions, short rows and functions of the C library as steps of a sequence, with eager results."""
+"""Orders, positions, integers, cross entropies and Fourier transforms as steps of a sequence, with eager results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +8,12 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import nest
+from autodiff_lab.errors import InvalidArgumentError
+from tests.refusals import refused
 
 pytest.importorskip("numba", reason="sequences need Numba")
 DRAW = np.random.default_rng(11)
-TOLERANCE = {"float32": 2e-5, "float64": 1e-13}
+TOLERANCE = {"float32": 2e-5, "float64": 1e-13, "complex64": 3e-6, "complex128": 1e-13}
 sparse_loss, dense_loss = (
     lab.nn.sparse_softmax_cross_entropy_with_logits, lab.nn.softmax_cross_entropy_with_logits
 )  # fmt: skip
@@ -60,10 +62,11 @@ def second(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 def test_orders_are_those_of_the_eager_ops(dtype: str) -> None:
-    x = np.round(4 * normal(5, 7, 40)).astype(dtype)  # many are equal
-    x[0, 0, [3, 8]], x[1, 2, :4], x[2, :, 5] = np.nan, [np.inf, -np.inf, 0.0, -0.0], -np.inf
+    x = np.round(4 * DRAW.standard_normal((5, 7, 40))).astype(dtype)  # many are equal
+    if dtype.startswith("float"):
+        x[0, 0, [3, 8]], x[1, 2, :4], x[2, :, 5] = np.nan, [np.inf, -np.inf, 0.0, -0.0], -np.inf
 
     def run(x: Any) -> Any:
         found = [lab.argsort(x, axis, way) for axis in (0, 1, 2) for way in ("ASCENDING", "DESCENDING")]
@@ -72,13 +75,9 @@ def test_orders_are_those_of_the_eager_ops(dtype: str) -> None:
     in_one_call(run, x)
 
 
-@pytest.mark.parametrize("length", [1, 2, 16, 17, 64, 300])
-def test_the_largest_of_rows_of_any_length(length: int) -> None:
-    x = np.round(normal(4, length), 1)
-    in_one_call(lambda x: [lab.math.top_k(x, k) for k in (1, 5, 16) if k <= length], x)
-    made = lab.function(lab.argsort)
-    for _ in range(2):
-        np.testing.assert_array_equal(made(lab.constant(x)).numpy(), np.argsort(x, kind="stable"))
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 16, 17, 31, 64])
+def test_orders_of_rows_of_any_length(length: int) -> None:
+    in_one_call(lambda x: (lab.argsort(x), lab.argsort(-x, stable=True)), np.round(normal(4, length), 1))
 
 
 def test_sorted_elements_hand_their_gradients_back() -> None:
@@ -92,27 +91,136 @@ def test_a_mixture_of_experts_is_one_call() -> None:
             best, at = lab.math.top_k(x @ gates, 2)
             out = lab.einsum("nw,nkwh->nkh", x, lab.gather(experts, at))
             loss = lab.reduce_mean(lab.reduce_sum(lab.nn.softmax(best)[:, :, None] * out, axis=1) ** 2)
+            loss += lab.reduce_sum(
+                lab.reduce_mean(lab.reduce_sum(lab.one_hot(at, 6, dtype="float64"), axis=1), axis=0) ** 2
+            )
         return loss, *tape.gradient(loss, [gates, experts])
 
     in_one_call(run, normal(5, 6, dtype="float64"), normal(6, 5, 4, dtype="float64"), normal(8, 5, dtype="float64"))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_integers_are_chosen_and_limited(dtype: str) -> None:
-    x = DRAW.integers(-5, 6, (3, 3, 2)).astype(dtype)
-    in_one_call(lambda x: (lab.clip_by_value(x, 0, 2) + 1, lab.maximum(x, 1), lab.minimum(x, x[0]), x[:, 1] * x[0]), x)
+def test_integers_are_reduced_chosen_and_marked(dtype: str) -> None:
+    def run(x: Any) -> Any:
+        sums = [lab.reduce_sum(x, 1), lab.reduce_prod(x, 0), lab.reduce_max(x, [0, 1]), lab.reduce_min(x, 2)]
+        truths = lab.reduce_any(x > 3, 0), lab.reduce_all(x > -4, 1)
+        marks = lab.one_hot(x, 4), lab.one_hot(x, 4, axis=1, dtype=dtype), lab.one_hot(x, 3, on_value=0, off_value=1)
+        chosen = lab.clip_by_value(x, 0, 2), lab.maximum(x, 1)
+        return sums, truths, marks, chosen, lab.concat([x, -x], 1), x[:, 1] * x[0]
+
+    in_one_call(run, DRAW.integers(-5, 6, (3, 3, 2)).astype(dtype))
 
 
-def test_softmaxes_of_many_short_rows_are_lines() -> None:
-    def run(w: Any, x: Any, y: Any) -> Any:
+def test_large_integers_wrap_round_as_in_eager_ops() -> None:
+    large = np.full((3, 4), 2**30, "int32")
+    in_one_call(lambda x: (lab.reduce_sum(x, 1), lab.reduce_prod(x, 0), x + x), large)
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(6, 5), (2, 3, 20), (4, 1)])
+def test_cross_entropies_and_their_derivatives(shape: tuple[int, ...], dtype: str, kind: str) -> None:
+    labels = DRAW.integers(0, shape[-1], shape[:-1]).astype(kind)
+    in_one_call(second(lambda x, at: sparse_loss(labels=at, logits=lab.tanh(x))), normal(*shape, dtype=dtype), labels)
+    shares = DRAW.random(shape).astype(dtype)
+    in_one_call(second(lambda x, s: dense_loss(labels=s, logits=lab.tanh(x))), normal(*shape, dtype=dtype), shares)
+
+
+def test_cross_entropies_of_infinite_logits() -> None:
+    logits = normal(5, 4)
+    logits[0, 1], logits[1, 2], logits[2, 0], logits[3], logits[4, 3] = -np.inf, np.inf, np.nan, -np.inf, -np.inf
+    in_one_call(second(lambda x, at: sparse_loss(labels=at, logits=x * 1.5)), logits, np.array([0, 0, 1, 2, 3]))
+
+
+def test_a_label_outside_of_the_classes_is_refused_in_later_calls_too() -> None:
+    made = lab.function(lambda x, at: lab.reduce_sum(lab.sin(sparse_loss(labels=at, logits=x))))
+    x, labels = lab.constant(normal(4, 3)), np.array([0, 1, 2, 1])
+    made(x, lab.constant(labels))
+    for bad in (-1, 3):
+        with refused(InvalidArgumentError, "a label is not in"):
+            made(x, lab.constant(np.where(labels == 2, bad, labels)))
+
+
+def test_a_loss_in_every_turn_leaves_a_recurrent_net_a_loop() -> None:
+    def run(w: Any, v: Any, x: Any, labels: Any) -> Any:
         with lab.GradientTape() as tape:
-            tape.watch(w)
-            shares, means = lab.split(x @ w, 2, axis=1)
-            loss = -lab.reduce_mean(lab.reduce_logsumexp(lab.nn.log_softmax(shares) - (y - means) ** 2, axis=1))
-        return loss, tape.gradient(loss, w)
+            tape.watch([w, v])
+            h, loss = lab.zeros((3, 6), "float64"), lab.constant(0.0, "float64")
+            for t in range(8):
+                h = lab.tanh(h @ w + x[t])
+                loss += lab.reduce_mean(sparse_loss(labels=labels[t], logits=h @ v))
+                loss += lab.reduce_sum(h[:, :5] * lab.one_hot(labels[t], 5, dtype="float64"))
+        return loss, *tape.gradient(loss, [w, v])
 
-    made = in_one_call(run, normal(4, 20), normal(1000, 4), normal(1000, 1))
-    assert not {"logsumexp_", "log_softmax_"} & set(made.source.replace("(", " ").split())
+    given = [lab.constant(x) for x in (normal(6, 6), normal(6, 5), normal(8, 3, 6))]
+    given = [lab.cast(x, "float64") for x in given] + [lab.constant(DRAW.integers(0, 5, (8, 3)))]
+    made = lab.function(run)
+    made(*given)
+    for a, b in zip(made(*given), run(*given), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-10, 1e-12)
+    assert "as loops, of" in made.why()
+    assert "unrolled" not in made.why()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 30, 60, 64, 77, 128, 169, 240, 1024])
+def test_transforms_of_smooth_lengths(length: int, dtype: str) -> None:
+    def run(x: Any) -> Any:
+        spectrum = lab.signal.rfft(x)
+        both = lab.signal.fft(lab.complex(x, 2.0 * x)), lab.signal.ifft(lab.complex(x, -x))
+        return spectrum, lab.signal.irfft(spectrum, [length]), both
+
+    in_one_call(run, normal(3, length, dtype=dtype))
+
+
+def test_a_length_with_a_large_factor_is_left_to_scipy() -> None:
+    made = lab.function(lambda x: lab.math.real(lab.signal.rfft(lab.sin(x))))
+    x = lab.constant(normal(2, 34))
+    made(x)
+    np.testing.assert_allclose(made(x).numpy(), np.fft.rfft(np.sin(x.numpy())).real, 1e-4, 1e-4)
+    assert "rfft_(" in made.source
+
+
+@pytest.mark.parametrize("length", [12, 45])
+def test_a_filter_of_frequencies_and_its_gradient_are_one_call(length: int) -> None:
+    def run(real: Any, imaginary: Any, x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([real, imaginary, x])
+            y = lab.signal.irfft(lab.signal.rfft(x) * lab.complex(real, imaginary), [length])
+            loss = lab.reduce_mean(lab.square(y - 1.0))
+        return loss, *tape.gradient(loss, [real, imaginary, x])
+
+    parts = [normal(length // 2 + 1, dtype="float64") for _ in range(2)]
+    in_one_call(run, *parts, normal(3, length, dtype="float64"))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_arithmetic_is_part_of_a_sequence(dtype: str) -> None:
+    a, b = ((normal(4, 5, dtype="float64") + 1j * normal(4, 5, dtype="float64")).astype(dtype) for _ in range(2))
+
+    def run(a: Any, b: Any) -> Any:
+        parts = lab.math.real(a * b), lab.math.imag(a), lab.math.conj(a) * b
+        return a - b[0], -a, parts, lab.reduce_sum(a, 0), lab.reduce_mean(a * b, 1), lab.concat([a, b], 0), -a[1:, ::-2]
+
+    in_one_call(run, a, b)
+
+
+def test_contractions_of_complex_numbers_are_part_of_a_sequence() -> None:
+    a, b = (normal(*shape, dtype="float64") * (1 - 2j) for shape in ((2, 3, 5), (3, 4, 5)))
+
+    def run(a: Any, b: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([a, b])
+            made = lab.einsum("bim,iom->bom", a * 1.5, b), lab.einsum("bim,jom->bj", a, b)
+            loss = lab.add_n([lab.reduce_sum(lab.math.imag(x * x)) for x in made])
+        return made, tape.gradient(loss, [a, b])
+
+    made = lab.function(run)
+    given = lab.constant(a), lab.constant(b)
+    made(*given)
+    for one, other in zip(nest.flatten(made(*given)), nest.flatten(run(*given)), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12, 1e-12)
+    assert "einsum_(" not in made.source
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -149,3 +257,24 @@ def test_many_elements_are_left_to_the_functions_of_numpy() -> None:
     made(x)
     np.testing.assert_array_equal(made(x).numpy(), np.arctan(x.numpy()) + np.float32(1))
     assert "np.arctan(" in made.source
+
+
+@pytest.mark.parametrize("length", [1, 2, 16, 17, 64, 300])
+def test_the_largest_of_rows_of_any_length(length: int) -> None:
+    x = np.round(normal(4, length), 1)
+    in_one_call(lambda x: [lab.math.top_k(x, k) for k in (1, 5, 16) if k <= length], x)
+    made = lab.function(lab.argsort)
+    for _ in range(2):
+        np.testing.assert_array_equal(made(lab.constant(x)).numpy(), np.argsort(x, kind="stable"))
+
+
+def test_softmaxes_of_many_short_rows_are_lines() -> None:
+    def run(w: Any, x: Any, y: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(w)
+            shares, means = lab.split(x @ w, 2, axis=1)
+            loss = -lab.reduce_mean(lab.reduce_logsumexp(lab.nn.log_softmax(shares) - (y - means) ** 2, axis=1))
+        return loss, tape.gradient(loss, w)
+
+    made = in_one_call(run, normal(4, 20), normal(1000, 4), normal(1000, 1))
+    assert not {"logsumexp_", "log_softmax_"} & set(made.source.replace("(", " ").split())

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.compile.program.transforms import FUNCTIONS
 from autodiff_lab.engine.op import Op
 
 LARGEST_MATRIX = 32
@@ -22,9 +23,9 @@ MOST_INSERTED, LONGEST_ORDER = 16, 64
 """Positions that are kept in order while a row of any length is read, and elements of a row that is ordered so."""
 LONGEST_SUM = 4096
 """Elements of the longest sum, which is added up in its own precision."""
-_FLOATS = ("float32", "float64")
+_FLOATS, _INTEGERS, _COMPLEX = ("float32", "float64"), ("int32", "int64"), ("complex64", "complex128")
 _MATRICES, _POSITIONS = "autodiff_lab.kernels.matmul.little", "autodiff_lab.kernels.indexing.little"
-_REDUCTIONS = "autodiff_lab.kernels.reductions.little"
+_REDUCTIONS, _FOURIER = "autodiff_lab.kernels.reductions.little", "autodiff_lab.kernels.fourier.little"
 
 
 class Block(NamedTuple):
@@ -57,8 +58,10 @@ def block_of(line: Line, program: Program, *, in_loop: bool = False) -> Block | 
         return None
     values = [program.values[i] for i in (*line.ins, *line.outs)]
     first, out = values[0], values[-1]
-    finds = line.op.name in _FINDING and not in_loop  # a loop makes no integers
-    if first.dtype.name not in _FLOATS or (out.dtype != first.dtype and not finds):
+    free = not in_loop or (out.dtype.name in _FLOATS and line.op.name not in FUNCTIONS)  # a loop makes floats alone
+    if first.dtype.name not in (_GIVEN.get(line.op.name, _FLOATS) if free else _FLOATS):
+        return None
+    if out.dtype != first.dtype and not (free and line.op.name in _FINDING):
         return None
     if any(v.memory is not None or 0 in v.shape for v in values):
         return None
@@ -102,6 +105,21 @@ def _along_rows(line: Line, values: list[Value]) -> Block | None:
     alike = {v.shape[: axis + len(v.shape)] + v.shape[axis + len(v.shape) + 1 :] for v in values}
     fits = _are_positions(values[1]) and len(alike) == 1
     return Block(_POSITIONS, "along_rows", sizes, (False, False)) if fits else None
+
+
+def _transformed(line: Line, values: list[Value]) -> Block | None:
+    function, inverse = FUNCTIONS[line.op.name]
+    x, roots, _ = values
+    n = roots.shape[0]
+    return Block(_FOURIER, function, (math.prod(x.shape[:-1]), n, inverse), (False, False), 2 * n)
+
+
+def _hot(line: Line, values: list[Value]) -> Block | None:
+    out, (on, off) = values[-1], (line.params.get(key, default) for key, default in (("on", 1), ("off", 0)))
+    if out.dtype.name not in (*_FLOATS, *_INTEGERS) or not {on, off} <= {0, 1}:
+        return None
+    sizes = (*_along(line.params.get("axis", -1), out.shape), int(on), int(off), int(line.op.name == "marked_classes"))
+    return Block(_POSITIONS, "one_hot", sizes, (False,))
 
 
 def _ordered(line: Line, values: list[Value]) -> Block | None:
@@ -168,6 +186,8 @@ _REDUCED_BY = {
     "prod": ("reduce_prod", 0), "sum": ("reduce_sum", 0),
 }  # fmt: skip
 """The function for each reduction, and what it is told."""
+_OF_INTEGERS = {"all": 3, "any": 2, "max": 2, "min": 3, "prod": 1, "sum": 0}
+"""What the function for integers is told; of bools the largest is true if any is."""
 
 
 def _reduced(line: Line, values: list[Value]) -> Block | None:
@@ -177,6 +197,10 @@ def _reduced(line: Line, values: list[Value]) -> Block | None:
         return None
     length = math.prod(shape[axes[0] : axes[-1] + 1])
     sizes = (math.prod(shape[: axes[0]]), length, math.prod(shape[axes[-1] + 1 :]))
+    if values[0].dtype.kind == "c":
+        return Block(_REDUCTIONS, "reduce_complex", (*sizes, int(line.op.name == "mean")), (False,))
+    if values[0].dtype.kind != "f":
+        return Block(_REDUCTIONS, "reduce_integers", (*sizes, _OF_INTEGERS[line.op.name]), (False,))
     name, how = _REDUCED_BY[line.op.name]
     return Block(_REDUCTIONS, name, (*sizes, how), (False,)) if length <= LONGEST_SUM else None
 
@@ -200,8 +224,20 @@ def _by_segment(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "extremes", (*sizes[1:], *how), (False, False), out.shape[0])
 
 
-_FINDING = frozenset({"argmax", "argmin", "argsort", "top_positions"})
+_FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "top_positions"})
+"""Blocks whose result has another dtype than what they are given."""
+_GIVEN = {
+    **dict.fromkeys(("argsort", "gather", "gather_nd", "take_along", "top_positions"), (*_FLOATS, *_INTEGERS)),
+    **dict.fromkeys(("max", "min", "prod"), (*_FLOATS, *_INTEGERS)),
+    **dict.fromkeys(FUNCTIONS, (*_FLOATS, *_COMPLEX)),
+    "mean": (*_FLOATS, *_COMPLEX),
+    "sum": (*_FLOATS, *_INTEGERS, *_COMPLEX),
+    **dict.fromkeys(("all", "any"), ("bool",)),
+    **dict.fromkeys(("marked_classes", "one_hot"), _INTEGERS),
+}
+"""The dtypes of what blocks are given, for those that do not take floats alone."""
 _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
+    "all": _reduced, "any": _reduced, "marked_classes": _hot, "one_hot": _hot, **dict.fromkeys(FUNCTIONS, _transformed),
     "argmax": _found, "argmin": _found, "argsort": _ordered, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned,
     "cumsum": _scanned, "put_along": _along_rows, "take_along": _along_rows, "top_positions": _ordered,
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),

@@ -14,6 +14,8 @@ from autodiff_lab.compile.program.program import Line
 from autodiff_lab.compile.program.regions import WIDE
 
 Shape = tuple[int, ...]
+MOST_COMPLEX = 4096
+"""Products of complex numbers that are computed one by one, as no step multiplies complex matrices."""
 
 
 class _Plan:
@@ -22,8 +24,8 @@ class _Plan:
     Each has inputs, parameters and a shape; the result of the first one is -1, that of the second -2, and so on.
     """
 
-    def __init__(self, sizes: dict[str, int]) -> None:
-        self.sizes = sizes
+    def __init__(self, sizes: dict[str, int], most: int, *, products: bool) -> None:
+        self.sizes, self.most, self.products = sizes, most, products
         self.ops: list[tuple[str, tuple[int, ...], dict[str, Any], Shape]] = []
 
     def shape(self, letters: str) -> Shape:
@@ -59,7 +61,7 @@ class _Plan:
         both = "".join(c for c in output if c in of_x and c in of_y)
         rows, columns = ("".join(c for c in output if (c in a) and c not in b) for a, b in ((of_x, of_y), (of_y, of_x)))
         inner = "".join(c for c in of_x if c not in kept)
-        if inner and (not both or (rows and columns)):
+        if self.products and inner and (not both or (rows and columns)):
             return self.product(x, of_x, y, of_y, (both, rows, inner, columns), output)
         return self.elementwise(x, of_x, y, of_y, inner, output)
 
@@ -82,7 +84,7 @@ class _Plan:
         """Multiply element by element, and sum; not what would fill much memory."""
         longer, other = (of_x, of_y) if len(of_x) >= len(of_y) else (of_y, of_x)
         order = longer + "".join(c for c in other if c not in longer) if inner else output
-        if math.prod(self.shape(order)) >= WIDE:
+        if math.prod(self.shape(order)) >= self.most:
             return None
         spread: list[int] = []
         for value, letters in ((x, of_x), (y, of_y)):
@@ -107,12 +109,13 @@ def contracted(to: Writing, line: Line) -> bool:
     values = [to.values[i] for i in (*line.ins, *line.outs)]
     if any(v.memory is not None or v.dtype != values[0].dtype or 0 in v.shape for v in values):
         return False
-    if values[0].dtype.name not in ("float32", "float64"):
+    floats = values[0].dtype.name in ("float32", "float64")
+    if not floats and values[0].dtype.name not in ("complex64", "complex128"):
         return False
     if any(len(v.shape) != len(s) for v, s in zip(values, (*inputs, output), strict=True)):
         return False  # a stack of cotangents
     sizes = {c: n for v, s in zip(values, inputs, strict=False) for c, n in zip(s, v.shape, strict=True)}
-    plan = _Plan(sizes)
+    plan = _Plan(sizes, WIDE if floats else MOST_COMPLEX, products=floats)
     most = max(math.prod(v.shape) for v in values)
     left = list(zip(line.ins, inputs, strict=True))
     while len(left) > 1:  # the pair whose contraction is the smallest
@@ -133,9 +136,9 @@ def contracted(to: Writing, line: Line) -> bool:
         return tuple(made[-i - 1] if i < 0 else i for i in ins)
 
     for name, ins, params, shape in plan.ops[:-1]:
-        given = (to.read(known(ins)[0], line),) if name == "sum" else known(ins)
+        given = (to.read(known(ins)[0], line),) if name == "sum" and floats else known(ins)
         made.append(to.add(name, given, {**params, "shape": shape} if name == "reshape" else params, shape, line))
     name, ins, params, shape = plan.ops[-1]
-    given = (to.read(known(ins)[0], line),) if name == "sum" else known(ins)
+    given = (to.read(known(ins)[0], line),) if name == "sum" and floats else known(ins)
     to.end(line, name, *given, **({**params, "shape": shape} if name == "reshape" else params))
     return True

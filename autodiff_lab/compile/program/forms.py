@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autodiff_lab.compile.program import normalizing
+from autodiff_lab.compile.program import crossing, normalizing
 from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN
 from autodiff_lab.compile.program.program import Line, Value
 from autodiff_lab.engine.op import Op
@@ -75,6 +75,8 @@ def fits(line: Line, values: list[Value]) -> bool:
     """Return whether a form can write a line whose inputs and result these are: cotangents may be stacks of them."""
     if line.op.name in normalizing.NORMALIZING:
         return normalizing.fits_normalizing(line, values)
+    if line.op.name in crossing.CROSSING:
+        return crossing.fits_crossing(line, values)
     if line.op.name not in ALONG_AXES:
         return True
     shape, axes = values[-2].shape, _axes(line)
@@ -221,7 +223,10 @@ FORMS: dict[str, Callable[[Writing, Line], None]] = {
     "log_softmax": softmax, "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
     "logsumexp_shares": logsumexp_shares, "moments": normalizing.moments, "normalize": normalizing.normalize,
     "normalize_grad": normalizing.normalize_grad, "roll": roll, "slogdet": slogdet, "softmax": softmax,
-    "softmax_grad": softmax_grad, "solve": factored_again, "standardize": normalizing.standardize,
+    "softmax_cross_entropy": crossing.cross_entropy, "softmax_cross_entropy_grad": crossing.cross_entropy_grad,
+    "softmax_grad": softmax_grad, "softmax_minus_label": crossing.cross_entropy_grad, "solve": factored_again,
+    "sparse_softmax_cross_entropy": crossing.cross_entropy,
+    "sparse_softmax_cross_entropy_grad": crossing.cross_entropy_grad, "standardize": normalizing.standardize,
     "standardize_grad": normalizing.standardize_grad, "tile": tile,
 }  # fmt: skip
 """By the name of an op, what writes it."""

@@ -97,7 +97,8 @@ STATIC = frozenset({
     "band_part", "diag", "diag_part", "cholesky", "inv", "solve", "triangular_solve", "det", "det_sign", "det_log",
     "lu_factors", "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments", "tensor_scatter_nd_add",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "put_along", "take_along", "top_positions",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "marked_classes",
+    "put_along", "take_along", "top_positions",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
 JUDGING = frozenset({

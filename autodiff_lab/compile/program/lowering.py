@@ -36,6 +36,7 @@ from autodiff_lab.compile.program.regions import (
 )
 from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS
 from autodiff_lab.compile.program.rewriting import hashable, one_value, without_dead
+from autodiff_lab.compile.program.transforms import TRANSFORMS, transformed
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.compiler import breathe
 
@@ -88,7 +89,7 @@ class _Lowering:
                 self.end(line._replace(params={}), MOVED_ROWS, move.x, move.take, line.ins[1], shape=shape)
             elif line.op.name == "matmul" and self.program.memory is None:
                 self._product(line)
-            elif (line.op.name == "einsum" and contracted(self, line)) or self._is_shared(line):
+            elif self._is_rewritten(line):
                 continue
             elif line.ins and line.ins[0] in self.turned:
                 self._turned_product(line)
@@ -120,7 +121,8 @@ class _Lowering:
         repeats = self.often[_kind(line, self.program)] >= FEWEST_ROUNDS
         if len(values) > FACTORED.get(line.op.name, len(values)) + len(line.outs):  # LU factors are there
             return repeats and values[0].shape[-1] <= LARGEST_IN_LOOP and values[0].dtype.name in _FLOATS
-        plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in values)
+        floats = [v for v in values if v.dtype.kind not in "iu"]  # labels are integers
+        plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in floats)
         limit = MOST if line.op.name in NORMALIZING or line.op.name in ALONG_AXES else FEW
         few = most < (LARGEST_IN_TURN if repeats else limit) and values[0].shape != ()
         return plain and values[0].dtype.name in _FLOATS and few and fits(line, values)
@@ -191,6 +193,12 @@ class _Lowering:
                 self.turned[line.outs[0]] = line
             else:
                 self._keep(line)
+
+    def _is_rewritten(self, line: Line) -> bool:
+        """Write an op that needs more than its form, and return whether that could be done."""
+        if line.op.name in TRANSFORMS:
+            return transformed(self, line)
+        return (line.op.name == "einsum" and contracted(self, line)) or self._is_shared(line)
 
     def _is_shared(self, line: Line) -> bool:
         """Write a value times a function of itself so that its gradient gets the function; return whether it does."""

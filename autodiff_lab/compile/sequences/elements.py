@@ -32,6 +32,12 @@ _OF_INTEGERS = frozenset({
     "negative", "not_equal", "subtract", "where",
 })  # fmt: skip
 """Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
+_OF_COMPLEX = {
+    **dict.fromkeys(("add", "identity", "multiply", "negative", "stop_gradient", "subtract"), ""),
+    "complex": "complex({0}, {1})", "conj": "{0}.conjugate()", "imaginary_part": "{0}.imag", "real_part": "{0}.real",
+    "widen": "complex({0}, 0)",
+}  # fmt: skip
+"""Ops on complex numbers that loops compute, and their expressions where they have none for real ones."""
 
 
 def joins_alone(line: Line, program: Program) -> bool:
@@ -41,7 +47,7 @@ def joins_alone(line: Line, program: Program) -> bool:
     few_axes, called = sum(n > 1 for n in shape) <= MOST_AXES, library_call(line, program) is not None
     if called or not shape or not few_axes:
         return called and few_axes
-    if not (fusible(line, program) or _of_integers(line, program)):
+    if not (fusible(line, program) or _of_integers(line, program) or _of_complex(line, program)):
         return False
     return math.prod(shape) < WIDE or in_short_rows(line, program)
 
@@ -52,6 +58,15 @@ def _of_integers(line: Line, program: Program) -> bool:
     kinds = {value.dtype.name for value in values} - {"bool"}
     plain = all(value.memory is None and 0 not in value.shape for value in values)
     return line.op.name in _OF_INTEGERS and len(kinds) == 1 and kinds <= {"int32", "int64"} and plain
+
+
+def _of_complex(line: Line, program: Program) -> bool:
+    """Return whether an op of complex numbers, or of their parts, is one that a step computes."""
+    values = [program.values[i] for i in (*line.outs, *line.ins)]
+    sizes = {value.dtype.itemsize // (1 + (value.dtype.kind == "c")) for value in values}
+    kinds = {value.dtype.kind for value in values}
+    plain = all(value.memory is None and 0 not in value.shape for value in values)
+    return line.op.name in _OF_COMPLEX and "c" in kinds <= {"c", "f"} and sizes in ({4}, {8}) and plain
 
 
 def in_short_rows(line: Line, program: Program) -> bool:
@@ -103,9 +118,11 @@ def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[l
 
 
 def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
-    found, turned = library_call(line, program) or expression(line, program) or "", angle(line)
+    is_complex = any(kind.startswith("complex") for kind in kinds)
+    own = _OF_COMPLEX[line.op.name] if is_complex else library_call(line, program)
+    found, turned = own or expression(line, program) or "", angle(line)
     number = next((kind for kind in kinds if kind != "bool"), "float32")
-    names = ["bool_" if kind == "bool" else "number" for kind in kinds]
+    names = [kind if is_complex else "bool_" if kind == "bool" else "number" for kind in kinds]
     sizes = [np.dtype(kind).itemsize for kind in kinds]
     count = len(last)
     first = 1 + count  # of the slots with numbers
@@ -135,8 +152,9 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
         "from autodiff_lab.kernels.maths.single import choose, larger, smaller",
         "zero, one = number(0), number(1)",
     ]
+    complex_ = [f"from numpy import {', '.join(sorted({*kinds, 'int32'}))}"]
     return "\n".join([
-        *(integers if number.startswith("int") else preamble(number, [found])),
+        *(complex_ if is_complex else integers if number.startswith("int") else preamble(number, [found])),
         "from autodiff_lab.kernels.base.pointers import STEP, at",
         "@addressed(STEP)",
         "def step(slots):",

@@ -30,13 +30,14 @@ MOVING = frozenset({"gather", "gather_nd", "moved_rows", "scatter_axis", "scatte
 """Ops by positions, of any size: their kernels add rows one by one too, after checks and arrangements of positions."""
 JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
 """Ops that put their inputs into parts of a whole."""
+_JOINED = frozenset({"float32", "float64", "int32", "int64", "complex64", "complex128"})
 
 
 def is_plain(program: Program, values: Iterable[int]) -> bool:
     """Return whether values are arrays on the CPU, not empty, of dtypes that machine code can copy."""
     return all(
-        value.memory is None and 0 not in value.shape and value.dtype.kind in "fiub" and value.dtype.isnative
-        and not (value.dtype.kind == "f" and value.dtype.itemsize not in (4, 8))
+        value.memory is None and 0 not in value.shape and value.dtype.kind in "fiubc" and value.dtype.isnative
+        and not (value.dtype.kind == "f" and value.dtype.itemsize not in (4, 8)) and value.dtype.itemsize <= 16
         for value in (program.values[i] for i in values)
     )  # fmt: skip
 
@@ -49,6 +50,7 @@ def joins(item: Region | Line, program: Program) -> bool:
         if item.op.name in CASTS:
             given, made = (program.values[i].dtype for i in (item.ins[0], item.outs[0]))
             exact = made.kind == "f" or (given.kind in "iub" and made.name in ("int32", "int64"))
+            exact = exact and "c" not in (given.kind, made.kind)
             return exact and _elements(item, program) < WIDE
         if item.op.name in JOINS:
             return _is_small_join(item, program)
@@ -86,7 +88,7 @@ def _elements(line: Line, program: Program) -> int:
 
 def _is_small_join(line: Line, program: Program) -> bool:
     out, *parts = (program.values[i] for i in (*line.outs, *line.ins))
-    same = out.dtype.name in ("float32", "float64") and all(part.dtype == out.dtype for part in parts)
+    same = out.dtype.name in _JOINED and all(part.dtype == out.dtype for part in parts)
     few = all(sum(n > 1 for n in part.shape) <= MOST_AXES for part in parts)
     return same and few and _elements(line, program) < WIDE and parts_of_whole(line, program) is not None
 

@@ -145,7 +145,8 @@ class Builder:
         if found is None:
             source = self._place(value)
             found = self._copies[value] = self._new(value, self._another())
-            kind = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}[self.program.values[value].dtype.itemsize]
+            size = self.program.values[value].dtype.itemsize
+            kind = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}[size]
             self._copy(value, source, found, kind, kind)
         return found
 

@@ -110,9 +110,11 @@ def block_text(block: Block, kinds: list[str], count: int) -> str:
     count : int
         How many slots hold numbers; the last one is the size of its room if it needs one.
     """
+    kinds = ["bool_" if kind == "bool" else kind for kind in kinds]
     arrays = [f"at(slots[{n}], end, numpy.{kind})" for n, kind in enumerate(kinds)]
     numbers = [f"slots[{n}]" for n in range(len(kinds), len(kinds) + count)]
-    room = [f"numpy.empty({numbers[-1]}, numpy.{kinds[0]})"] if block.room else []
+    kind = next((kind for kind in kinds if kind.startswith("complex")), kinds[0])
+    room = [f"numpy.empty({numbers[-1]}, numpy.{kind})"] if block.room else []
     given = [arrays[0], *room, *arrays[1:], *numbers[: count - len(room)]]
     return f"""\
 import numpy

@@ -76,6 +76,21 @@ def along_rows(out, x, positions, outer, length, inner, count, puts) -> int:
 
 
 @register_jitable
+def one_hot(out, positions, outer, length, inner, on, off, strict) -> int:
+    """Write one number at the position of each row and another elsewhere; `strict` says that positions lie inside."""
+    for j in range(outer * length * inner):
+        out[j] = off
+    for s in range(outer):
+        for j in range(inner):
+            put = positions[s * inner + j]
+            if 0 <= put < length:
+                out[(s * length + put) * inner + j] = on
+            elif strict:
+                return 1
+    return 0
+
+
+@register_jitable
 def goes_before(a, b, falling) -> bool:
     """Return whether a number comes strictly before another; nan is larger than all numbers."""
     less, more = (b, a) if falling else (a, b)

@@ -70,6 +70,35 @@ def reduce_to_extreme(out, x, outer, length, inner, largest) -> int:
 
 
 @register_jitable
+def reduce_integers(out, x, outer, length, inner, how) -> int:
+    """Write sums of integers for 0, products for 1, the largest for 2 and the least for 3; of bools any, and all."""
+    for s in range(outer):
+        for j in range(inner):
+            begin = s * length * inner + j
+            found = int(x[begin])
+            for k in range(1, length):
+                new = int(x[begin + k * inner])
+                if how < 2:
+                    found = found * new if how else found + new
+                else:
+                    found = max(found, new) if how == 2 else min(found, new)
+            out[s * inner + j] = found
+    return 0
+
+
+@register_jitable
+def reduce_complex(out, x, outer, length, inner, mean) -> int:
+    """Write sums of complex numbers, or means."""
+    for s in range(outer):
+        for j in range(inner):
+            total = x[s * length * inner + j]
+            for k in range(1, length):
+                total += x[(s * length + k) * inner + j]
+            out[s * inner + j] = total / length if mean else total
+    return 0
+
+
+@register_jitable
 def find_extreme(out, x, outer, length, inner, largest) -> int:
     """Write the positions of the first largest elements, or smallest; that of the first nan if there is one."""
     for s in range(outer):

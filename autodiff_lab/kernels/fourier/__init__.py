@@ -1,0 +1,1 @@
+"""Fourier transforms of small arrays inside compiled code."""

@@ -1,0 +1,128 @@
+"""Fourier transforms of the rows of small arrays inside compiled code, for lengths without large prime factors.
+
+Generated modules import it.  Arrays are flat and contiguous; `roots` has the powers of e^(-2πi/n).  A transform takes a
+factor of the length in each pass and writes to and fro between two halves of its room, in the order in which the next
+pass reads (Stockham 1966).
+"""
+# ruff: noqa: ANN001
+
+from __future__ import annotations
+
+from autodiff_lab.kernels.base.deferred import register_jitable
+
+FACTORS = (4, 2, 3, 5, 7, 11, 13)
+"""What a pass may take out of a length."""
+
+
+def is_smooth(n: int) -> bool:
+    """Return whether a length has no factors but those.
+
+    Examples
+    --------
+    >>> is_smooth(60), is_smooth(34)
+    (True, False)
+    """
+    for factor in FACTORS:
+        while n % factor == 0:
+            n //= factor
+    return n == 1
+
+
+@register_jitable
+def factor_of(n) -> int:
+    """Return the factor that the next pass takes."""
+    for factor in (4, 2, 3, 5, 7, 11):
+        if n % factor == 0:
+            return factor
+    return 13
+
+
+@register_jitable
+def one_pass(source, target, roots, n, left, stride, factor, inverse) -> None:
+    """Take one factor: `left` is what the passes before left over of the length n, `stride` is what they took."""
+    m = left // factor
+    for q in range(m):
+        for j in range(factor):
+            for t in range(stride):
+                total = source[t + stride * q]
+                for i in range(1, factor):
+                    root = roots[(i * j * (n // factor)) % n]
+                    total += source[t + stride * (q + m * i)] * (root.conjugate() if inverse else root)
+                root = roots[(q * j * stride) % n]
+                target[t + stride * (factor * q + j)] = total * (root.conjugate() if inverse else root)
+
+
+@register_jitable
+def pass_of_four(source, target, roots, left, stride, inverse) -> None:
+    """Take a factor of 4, whose roots are 1, -i, -1 and i."""
+    m, s = left // 4, stride
+    for q in range(m):
+        one, two, three = roots[q * s], roots[2 * q * s], roots[3 * q * s]
+        if inverse:
+            one, two, three = one.conjugate(), two.conjugate(), three.conjugate()
+        a, b = source[s * q : s * (q + 1)], source[s * (q + m) : s * (q + m + 1)]
+        c, d = source[s * (q + 2 * m) : s * (q + 2 * m + 1)], source[s * (q + 3 * m) : s * (q + 3 * m + 1)]
+        u, v = target[4 * s * q : s * (4 * q + 1)], target[s * (4 * q + 1) : s * (4 * q + 2)]
+        w, x = target[s * (4 * q + 2) : s * (4 * q + 3)], target[s * (4 * q + 3) : s * (4 * q + 4)]
+        for t in range(s):
+            plus, minus = a[t] + c[t], a[t] - c[t]
+            others, turned = b[t] + d[t], b[t] - d[t]
+            turned = complex(-turned.imag, turned.real) if inverse else complex(turned.imag, -turned.real)
+            u[t], w[t] = plus + others, (plus - others) * two
+            v[t], x[t] = (minus + turned) * one, (minus - turned) * three
+
+
+@register_jitable
+def transform_row(room, roots, n, inverse) -> int:
+    """Transform the row in the first half of the room; return where the result begins."""
+    source, left, stride = 0, n, 1
+    while left > 1:
+        factor, here, there = factor_of(left), room[source : source + n], room[n - source : 2 * n - source]
+        if factor == 4:
+            pass_of_four(here, there, roots, left, stride, inverse)
+        else:
+            one_pass(here, there, roots, n, left, stride, factor, inverse)
+        source, left, stride = n - source, left // factor, stride * factor
+    return source
+
+
+@register_jitable
+def transform(out, room, x, roots, rows, length, inverse) -> int:
+    """Transform complex rows; the inverse divides by the length."""
+    for row in range(rows):
+        for k in range(length):
+            room[k] = x[row * length + k]
+        begin = transform_row(room, roots, length, inverse)
+        for k in range(length):
+            out[row * length + k] = room[begin + k] / length if inverse else room[begin + k]
+    return 0
+
+
+@register_jitable
+def transform_real(out, room, x, roots, rows, length, _) -> int:
+    """Transform real rows; the second half of each spectrum mirrors the first."""
+    half = length // 2 + 1
+    for row in range(rows):
+        for k in range(length):
+            room[k] = complex(x[row * length + k], 0)
+        begin = transform_row(room, roots, length, False)
+        for k in range(half):
+            out[row * half + k] = room[begin + k]
+    return 0
+
+
+@register_jitable
+def transform_to_real(out, room, x, roots, rows, length, _) -> int:
+    """Give the real rows of half spectra; imaginary parts without a mirror image do not count."""
+    half = length // 2 + 1
+    for row in range(rows):
+        for k in range(half):
+            room[k] = x[row * half + k]
+            room[(length - k) % length] = x[row * half + k].conjugate()
+        room[0] = complex(x[row * half].real, 0)
+        if length % 2 == 0:
+            room[length // 2] = complex(x[row * half + half - 1].real, 0)
+        begin = transform_row(room, roots, length, True)
+        for k in range(length):
+            out[row * length + k] = room[begin + k].real / length
+    return 0
