@@ -10,7 +10,6 @@ Without JavaScript it shows the picture and the trace.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import re
 from functools import lru_cache
@@ -21,10 +20,12 @@ from typing import Any
 from autodiff_lab.draw.assets import WIDGETS, compact_style, module_text, sheets, style_text, without_comments
 from autodiff_lab.draw.markup import json_text
 from autodiff_lab.draw.measures import Color
+from autodiff_lab.draw.packing import gzipped, piece
 from autodiff_lab.draw.running import wanted_files
 from autodiff_lab.draw.scene import scene
 from autodiff_lab.draw.still import still
-from autodiff_lab.draw.thinning import LEVEL, LONGEST, MOST, kept, said
+from autodiff_lab.draw.thinning import LONGEST, MOST, kept, said
+from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import clipped
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.text import text
@@ -89,18 +90,19 @@ def page(
     >>> "<b>" in page(recording, "A <b> square")
     False
     """
-    payload = scene(recording, color=color)
+    timeline = Timeline(recording)
+    otherwise = _without_script(recording, timeline)
+    payload = scene(recording, color=color, timeline=timeline)
     name = clipped(title or payload["title"] or "Recording")
     payload["title"] = name
     families = frozenset({"families.js", *wanted_files(payload["running"])})
-    otherwise = _without_script(recording)
-    folder = WIDGETS / "explorer"
-    besides = len(document(name, {}, folder, otherwise, families).encode())
+    before, after = _around(name, WIDGETS / "explorer", otherwise, families)
+    besides = sum(len(part.encode()) for part in (before, _holder({}), after))
     found = kept(payload, max_bytes, besides)
     size = said(found, max_bytes, besides, "as a page", "to_html(..., max_bytes=None)")
-    first = {"step": payload["start"], "unfolded": payload["open"], "passes": []}
-    state = {"scene": found.payload, "size": size, **first}
-    return document(name, state, folder, otherwise, families)
+    state = {"size": size, "step": payload["start"], "unfolded": payload["open"], "passes": [], "wants_focus": True}
+    holder = _packed("state", found.packed_in(state)) if found.pieces else _holder({"scene": found.payload} | state)
+    return f"{before}\n{holder}\n{after}"
 
 
 def document(
@@ -121,27 +123,37 @@ def document(
     families : frozenset of str, optional
         As for `module_text`.
     """
+    before, after = _around(title, widget, otherwise, families)
+    return f"{before}\n{_holder(state | {'wants_focus': True})}\n{after}"
+
+
+def _around(title: str, widget: Path, otherwise: str, families: frozenset[str] | None) -> tuple[str, str]:
+    """Return what a page has before and after its state."""
     module = module_text(widget / "widget.js", families).replace("\nexport default", "\nconst widget =")
     scripts, holders = _scripts(f"{module}\n{module_text(_HERE / 'page.js')}\n{_BEGIN}")
     style = compact_style(style_text(*sheets(widget), hosted=False) + _ROOM)
     styles = [style, *re.findall(r"<style[^>]*>(.*?)</style>", otherwise, re.DOTALL)]
-    text = "\n".join([
+    before = "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts, styles)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}</title>", f"<style>{style}</style>", "</head>", '<body class="autodiff-lab">',
         f'<main id="explorer"><h1 class="unseen">{escape(title)}</h1></main>', f"<noscript>{otherwise}</noscript>",
-        _holder(json_text(state | {"wants_focus": True})),
-        *holders, "</body>", "</html>", "",
     ])  # fmt: skip
+    after = "\n".join([*holders, "</body>", "</html>", ""])
+    return _written(before), _written(after)
+
+
+def _written(text: str) -> str:
     return text.encode("utf-8", "replace").decode()  # a name may hold half a character, which no file can
 
 
-def _holder(state: str) -> str:
+def _holder(state: dict[str, Any]) -> str:
     """Return the element that holds the state: as JSON, or packed if that is long, to about a tenth."""
-    if len(state) <= LONGEST:
-        return f'<script type="application/json" id="state">{state}</script>'
-    return _packed("state", state)
+    text = json_text(state)
+    if len(text) <= LONGEST:
+        return f'<script type="application/json" id="state">{_written(text)}</script>'
+    return _packed("state", gzipped([piece(text)]))
 
 
 @lru_cache(16)
@@ -151,13 +163,12 @@ def _scripts(whole: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if len(script) <= _LONGEST_SCRIPT:
         return (script,), (f'<script type="module">{script}</script>',)
     load = without_comments(module_text(_HERE / "unpack.js") + _LOAD)
-    return (load, script), (_packed("script", script), f'<script type="module">{load}</script>')
+    return (load, script), (_packed("script", gzipped([piece(script)])), f'<script type="module">{load}</script>')
 
 
-def _packed(name: str, text: str) -> str:
+def _packed(name: str, packed: bytes) -> str:
     """Return the element that holds a long text."""
-    packed = base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), LEVEL, mtime=0)).decode()
-    return f'<script type="application/gzip" id="{name}">{packed}</script>'
+    return f'<script type="application/gzip" id="{name}">{base64.b64encode(packed).decode()}</script>'
 
 
 def _policy(scripts: tuple[str, ...], styles: list[str]) -> str:
@@ -169,9 +180,9 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _without_script(recording: Recording) -> str:
+def _without_script(recording: Recording, timeline: Timeline) -> str:
     """Return the picture and the trace, for a reader without JavaScript; neither may dominate the page."""
-    picture = still(recording, themed=False)
+    picture = still(recording, themed=False, timeline=timeline)
     long = len(recording.order) > _LONGEST_ACCOUNT // 10
     account = text(recording, most=_LONGEST_ACCOUNT // 10) if long else recording.to_text()
     if long or len(account) > _LONGEST_ACCOUNT:

@@ -35,7 +35,9 @@ NOTHING = -1
 """Stands for a position where there is nothing."""
 
 
-def scene(recording: Recording, layout_seconds: float = SECONDS, color: Color | None = None) -> dict[str, Any]:
+def scene(
+    recording: Recording, layout_seconds: float = SECONDS, color: Color | None = None, timeline: Timeline | None = None
+) -> dict[str, Any]:
     """Return what the explorer shows of a recording.
 
     Parameters
@@ -46,6 +48,8 @@ def scene(recording: Recording, layout_seconds: float = SECONDS, color: Color | 
         CPU seconds that Graphviz may take for all small pictures together, and for each large one.
     color : mapping or callable, optional
         A number for each value by which nodes can be coloured; see `Explorer`.
+    timeline : Timeline, optional
+        That of the recording, if the caller has it already.
 
     Returns
     -------
@@ -61,15 +65,15 @@ def scene(recording: Recording, layout_seconds: float = SECONDS, color: Color | 
     >>> len(scene(recording)["steps"])
     1
     """
-    return _Tables(recording).payload(layout_seconds, color)
+    return _Tables((timeline or Timeline(recording)).for_stepping()).payload(layout_seconds, color)
 
 
 class _Tables:
     """The tables under construction."""
 
-    def __init__(self, recording: Recording) -> None:
-        self.timeline = Timeline(recording, stepped=True)
-        self.recording = self.timeline.recording
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self.recording = timeline.recording
         self.values = Values()
         self.places: dict[Place, int] = {}
         self.ops: dict[tuple[str, int], int] = {}

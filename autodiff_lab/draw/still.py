@@ -21,7 +21,7 @@ LONGEST = 150_000
 ROWS, WIDTH = 8, 40
 
 
-def still(recording: Recording, themed: bool = True) -> str:
+def still(recording: Recording, themed: bool = True, timeline: Timeline | None = None) -> str:
     """Return the graph at the end of the program or, where that is too large, how often each op ran.
 
     Parameters
@@ -30,6 +30,8 @@ def still(recording: Recording, themed: bool = True) -> str:
         Of any length.
     themed : bool
         As for `draw.svg.svg`.
+    timeline : Timeline, optional
+        That of the recording, if the caller has it already.
 
     Returns
     -------
@@ -44,7 +46,7 @@ def still(recording: Recording, themed: bool = True) -> str:
     >>> still(recording)[:4]
     '<svg'
     """
-    timeline = Timeline(recording)
+    timeline = timeline or Timeline(recording)
     drawn = graph(recording, timeline=timeline)
     if len(drawn.nodes) <= MOST_NODES:
         try:

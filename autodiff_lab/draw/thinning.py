@@ -7,12 +7,12 @@ it is numbers.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from autodiff_lab.draw.markup import json_text
+from autodiff_lab.draw.packing import Piece, gzipped, piece
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.recording.numbers import SHOWN
 
@@ -20,8 +20,6 @@ MOST = 2_000_000
 """Bytes that a view of a recording takes at most, unless the caller says otherwise."""
 LONGEST = 50_000
 """Characters of JSON up to which it is kept as it is, so that it can be read and searched."""
-LEVEL = 6
-"""Of gzip: 9 takes three times as long, and saves a fiftieth."""
 _FULL, _CELLS = 1, 5
 """The columns of a row of values that grow with the array; see `draw.values`."""
 
@@ -34,8 +32,8 @@ class Kept:
     ----------
     payload : dict
         The scene, thinned if that was necessary.
-    packed : bytes
-        Its JSON packed by gzip, empty if it is short.
+    pieces : tuple of Piece
+        Its JSON, packed; empty if it is short.
     size : int
         Bytes of it in a file of text, where packed bytes are written as base64.
     without : str
@@ -43,9 +41,18 @@ class Kept:
     """
 
     payload: dict[str, Any]
-    packed: bytes
+    pieces: tuple[Piece, ...]
     size: int
     without: str
+
+    @property
+    def packed(self) -> bytes:
+        """Its JSON packed by gzip, empty if it is short."""
+        return gzipped(self.pieces) if self.pieces else b""
+
+    def packed_in(self, state: dict[str, Any]) -> bytes:
+        """Return the JSON of a dict with the scene under ``"scene"`` and what `state` has, packed by gzip."""
+        return gzipped((piece('{"scene":'), *self.pieces, piece(f",{json_text(state)[1:]}")))
 
 
 def kept(payload: dict[str, Any], most: int | None = MOST, besides: int = 0) -> Kept:
@@ -82,20 +89,23 @@ def kept(payload: dict[str, Any], most: int | None = MOST, besides: int = 0) -> 
         raise InvalidArgumentError(
             f"max_bytes: expected a positive number of bytes, or None for no limit, got {most!r}. Try 8_000_000."
         )
-    found = _packed(payload, "")
+    structure = {name: part for name, part in payload.items() if name not in ("values", "running")}
+    stays = piece(f",{json_text(structure)[1:]}" if structure else "}")
+    found = _packed(payload, stays, "")
     levels = iter(_LEVELS)
     while most is not None and found.size + besides > most and (level := next(levels, None)):
         without, act = level
-        found = _packed(act(found.payload), without)
+        found = _packed(act(found.payload), stays, without)
     return found
 
 
-def _packed(payload: dict[str, Any], without: str) -> Kept:
-    text = json_text(payload).encode("utf-8", "replace")
-    if len(text) <= LONGEST:
-        return Kept(payload, b"", len(text), without)
-    packed = gzip.compress(text, LEVEL, mtime=0)
-    return Kept(payload, packed, (len(packed) + 2) // 3 * 4, without)
+def _packed(payload: dict[str, Any], stays: Piece, without: str) -> Kept:
+    """Return a scene as it is kept; most of it `stays` whatever is left out, and is packed once."""
+    thinned = f'{{"values":{json_text(payload["values"])},"running":{json_text(payload["running"])}'
+    if len(thinned) + len(stays[0]) <= LONGEST:
+        return Kept(payload, (), len(thinned.encode("utf-8", "replace")) + len(stays[0]), without)
+    pieces = piece(thinned), stays
+    return Kept(payload, pieces, (len(gzipped(pieces)) + 2) // 3 * 4, without)
 
 
 def _rounded(payload: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +176,7 @@ def said(found: Kept, most: int | None, besides: int, where: str, how: str) -> s
 
     Examples
     --------
-    >>> said(Kept({}, b"", 3_000, ""), MOST, 0, "in the notebook", "")
+    >>> said(Kept({}, (), 3_000, ""), MOST, 0, "in the notebook", "")
     '3.0 kB in the notebook'
     """
     whole = found.size + besides

@@ -8,17 +8,19 @@ query returns the state after that moment; None stands for the end of the progra
 from __future__ import annotations
 
 from collections import defaultdict
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.deliveries import Delivery, deliveries
 from autodiff_lab.draw.folds import Fold
-from autodiff_lab.draw.loops import Loop, with_loops
+from autodiff_lab.draw.loops import with_loops
 from autodiff_lab.draw.nested import Frame, with_frames
 from autodiff_lab.draw.scopes import Scopes
 
 if TYPE_CHECKING:
+    from autodiff_lab.draw.loops import Loop
     from autodiff_lab.recording.recording import Recording
 
 START = -1
@@ -57,20 +59,28 @@ class Timeline:
     recording : Recording
         Read once; the timeline keeps no copy of its values.  Its own `recording` has scopes for the iterations of a
         loop.
-    stepped : bool
-        Whether for the explorer, which has frames around nested tapes, and shows the gradients of any pass.
     """
 
-    def __init__(self, recording: Recording, stepped: bool = False) -> None:
-        recording, self.loops = with_loops(recording)
-        self.frames: dict[str, Frame] = {}
-        self.stepped = stepped
+    def __init__(self, recording: Recording) -> None:
+        self.stepped = False
+        """Whether for the explorer; see `for_stepping`."""
+        self._read(*with_loops(recording), {})
+
+    def for_stepping(self) -> Timeline:
+        """Return that for the explorer, which has frames around nested tapes, and shows the gradients of any pass."""
+        recording, loops, frames = with_frames(self.recording, self.loops)
+        other = copy(self)  # with all that has been found so far
+        if recording is not self.recording:
+            vars(other).clear()
+            other._read(recording, loops, frames)
+        other.stepped, other.gradient_texts = True, {}
+        return other
+
+    def _read(self, recording: Recording, loops: tuple[Loop, ...], frames: dict[str, Frame]) -> None:
         self.gradient_texts: dict[int, list[str]] = {}
         """By tensor, what a node may show of its gradient: found once, although many views have the node."""
         self._folds: dict[str, Fold] = {}
-        if stepped:
-            recording, self.loops, self.frames = with_frames(recording, self.loops)
-        self.recording = recording
+        self.recording, self.loops, self.frames = recording, loops, frames
         self.end = len(recording.order)
         self.ran: dict[int, int] = {}
         self.visited: dict[tuple[int, int], int] = {}

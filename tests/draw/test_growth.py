@@ -1,4 +1,4 @@
-"""How the work of a page grows with its recording, counted in calls, never in seconds."""
+"""How the work of a page grows with its recording, counted in calls and in bytes, never in seconds."""
 
 import sys
 from collections import Counter
@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from autodiff_lab.draw import folds, still
+from autodiff_lab.draw import folds, packing, page, still
 from autodiff_lab.draw.graph import graph
+from autodiff_lab.draw.markup import json_text
+from autodiff_lab.draw.scene import scene
+from autodiff_lab.draw.thinning import kept
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.recording import Recording
 from tests.draw.handmade import many
@@ -56,6 +59,43 @@ def test_a_fold_is_found_once_however_many_views_show_it(monkeypatch: pytest.Mon
 def test_the_work_for_all_views_grows_as_the_program_does() -> None:
     few, more = (calls(many(count, reach=count)) for count in (1_100, 4_400))
     assert more < 10 * few, f"{more / few:.1f} times the calls for 4 times the ops"
+
+
+def test_what_stays_of_a_scene_is_packed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    payload = scene(many(1_200), layout_seconds=1.0)
+    packed: list[int] = []
+    make = packing.zlib.compressobj
+
+    def counted(*options: Any, **more: Any) -> Any:
+        packer = make(*options, **more)
+
+        class Counted:
+            flush = packer.flush
+
+            def compress(self, data: bytes) -> bytes:
+                packed.append(len(data))
+                return packer.compress(data)
+
+        return Counted()
+
+    monkeypatch.setattr(packing.zlib, "compressobj", counted)
+    found = kept(payload, 1_000)
+    assert "inputs cannot be changed" in found.without, "every level was tried"
+    found.packed_in({"step": 0})
+    assert sum(packed) < 1.5 * len(json_text(payload))
+
+
+def test_a_recording_is_read_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Recording] = []
+    begin = Timeline.__init__
+
+    def counted(self: Timeline, recording: Recording, *options: Any, **more: Any) -> None:
+        made.append(recording)
+        begin(self, recording, *options, **more)
+
+    monkeypatch.setattr(Timeline, "__init__", counted)
+    page.page(many(300))
+    assert len(made) == 1
 
 
 def test_contributions_are_looked_up_once_an_edge(monkeypatch: pytest.MonkeyPatch) -> None:

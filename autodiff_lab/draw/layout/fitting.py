@@ -55,10 +55,7 @@ def fit(graph: Graph, level: Layout, across: Layout | None) -> Layout:
     if across is not None:
         down = _turned_back(across)
         found.append((scale(down), down))
-    for bands in range(2, MOST_BANDS + 1):
-        rows = wrapped(graph, level, bands)
-        if rows is not None:
-            found.append((ROWS_COUNT * scale(rows), rows))
+    found += [(ROWS_COUNT * scale(rows), rows) for rows in wrapped(graph, level, MOST_BANDS)]
     best = max(found, key=lambda one: one[0])[1]
     return best.layout() if isinstance(best, Bands) else best
 

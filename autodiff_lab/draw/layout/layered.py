@@ -116,7 +116,8 @@ class _Layers:
         for number in range(2 * PASSES):
             towards, columns = (self.before, self.slots) if number % 2 == 0 else (self.after, self.slots[::-1])
             for column in columns:
-                wanted = {slot: _mean([y[other] for other in towards[slot]], y[slot]) for slot in column}
+                # Most slots are lanes, with one neighbour on each side.
+                wanted = {s: y[near[0]] if len(near := towards[s]) == 1 else _mean(near, y, s) for s in column}
                 if number < PASSES:
                     column.sort(key=wanted.__getitem__)
                 self._stack(column, y, wanted)
@@ -129,12 +130,13 @@ class _Layers:
         for slot in column:
             half = self.height[slot] / 2
             goal = wanted.get(slot, 0.0)
-            y[slot] = max(goal, bottom + ROW_SPACE + half)
-            moved += y[slot] - goal
-            bottom = y[slot] + half
+            y[slot] = place = max(goal, bottom + ROW_SPACE + half)
+            moved += place - goal
+            bottom = place + half
+        up = moved / len(column)
         for slot in column:
-            y[slot] -= moved / len(column)
+            y[slot] -= up
 
 
-def _mean(rows: list[float], own: float) -> float:
-    return sum(rows) / len(rows) if rows else own
+def _mean(near: list[str], y: dict[str, float], own: str) -> float:
+    return sum([y[slot] for slot in near]) / len(near) if near else y[own]

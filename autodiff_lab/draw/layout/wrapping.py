@@ -28,10 +28,10 @@ CORNER = 10.0
 """Radius of a turn."""
 
 
-def wrapped(graph: Graph, layout: Layout, bands: int) -> Bands | None:
-    """Return the places of a layout from left to right in so many bands.
+def wrapped(graph: Graph, layout: Layout, most: int) -> list[Bands]:
+    """Return the places of a layout from left to right in 2 bands, in 3, and so on up to `most`.
 
-    None if an edge leads backward or there are too few columns.
+    None where an edge leads backward; otherwise as many as there are two columns for each band.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def wrapped(graph: Graph, layout: Layout, bands: int) -> Bands | None:
         What the layout places.
     layout : Layout
         From left to right.
-    bands : int
+    most : int
         At least 2.
     """
+    if any(_leads_back(layout, edge.source, edge.target) for edge in graph.edges):
+        return []
     columns = _columns(layout)
-    if len(columns) < 2 * bands or any(_leads_back(layout, edge.source, edge.target) for edge in graph.edges):
-        return None
-    return Bands(graph, layout, columns, bands)
+    return [Bands(graph, layout, columns, bands) for bands in range(2, min(most, len(columns) // 2) + 1)]
 
 
 def _leads_back(layout: Layout, source: str, target: str) -> bool:
@@ -88,11 +88,12 @@ class Bands:
 
     def _place(self) -> None:
         aside = ASIDE + LANE * max(map(len, self.passing.values()), default=0)
+        extents = self._extents()
         shifts: dict[int, Point] = {}
         self.gutters: dict[int, float] = {}
         top = 0.0
         for band in sorted(self.lefts):
-            low, high = self._extent(band)
+            low, high = extents[band]
             shifts[band] = (aside - self.lefts[band], top - low)
             self.gutters[band] = top + high - low + GUTTER / 2
             top += high - low + GUTTER + LANE * len(self.passing[band])
@@ -106,14 +107,16 @@ class Bands:
         curves = tuple(self._curve(number) for number in range(len(self.graph.edges)))
         return Layout(self.boxes, curves, self.width, self.height, self.old.engine)
 
-    def _extent(self, band: int) -> Point:
-        """Return the top and bottom of a band: its boxes, and the curves within it."""
-        keys = [key for key in self.old.boxes if self._band(key) == band]
-        heights = [y for key in keys for y in _rows(self.old.boxes[key])]
+    def _extents(self) -> dict[int, Point]:
+        """Return the top and bottom of each band: its boxes, and the curves within it."""
+        heights: defaultdict[int, list[float]] = defaultdict(list)
+        for key, box in self.old.boxes.items():
+            heights[self._band(key)] += _rows(box)
         for edge, curve in zip(self.graph.edges, self.old.curves, strict=True):
-            if self._band(edge.source) == self._band(edge.target) == band:
-                heights += [y for _, y in curve]
-        return min(heights) - ASIDE / 2, max(heights) + ASIDE / 2
+            band = self._band(edge.source)
+            if self._band(edge.target) == band:
+                heights[band] += [y for _, y in curve]
+        return {band: (min(rows) - ASIDE / 2, max(rows) + ASIDE / 2) for band, rows in heights.items()}
 
     def _curve(self, number: int) -> Curve:
         edge, curve = self.graph.edges[number], self.old.curves[number]
