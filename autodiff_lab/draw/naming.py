@@ -21,9 +21,9 @@ def described(recording: Recording, tensor: int) -> str:
     >>> import autodiff_lab as lab
     >>> x = lab.Variable(3.0, name="x")
     >>> with lab.record() as recording:
-    ...     y = lab.exp(lab.sin(lab.tanh(x * x))) - 1.0
-    >>> [described(recording, a.outputs[0]) for a in recording.applications[:4]]
-    ['x * x', 'tanh(x * x)', 'sin(tanh(⋯))', 'exp(sin(⋯))']
+    ...     y = lab.cos(lab.exp(lab.sin(lab.tanh(x * x * x * x)))) - 1.0
+    >>> [described(recording, a.outputs[0]) for a in recording.applications[3:7]]
+    ['tanh(x * x * x * x)', 'sin(tanh(x * x * x * x))', 'exp(sin(tanh(x * x * x * x)))', 'cos(exp(⋯))']
     """
     whole = formula(recording, tensor)
     made = recording.tensors[tensor].application

@@ -186,7 +186,7 @@ def test_float64_on_a_card_that_is_slow_at_it_is_told_once(monkeypatch: pytest.M
     for run, name in ((lambda: x * x, "multiply"), (lambda: lab.reduce_sum(x), "sum")):
         monkeypatch.setattr(memory, "slow_doubles", True)
         _ = y + y
-        with pytest.warns(lab.errors.DeviceWarning, match=rf"^{name}: .* float64 at 1/32 .* said once") as told:
+        with pytest.warns(lab.errors.DeviceWarning, match=rf"^{name}: .* float64 at 1/32 .* appears once") as told:
             run()
         assert told[0].filename == __file__
         with warnings.catch_warnings():

@@ -111,8 +111,9 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from autodiff_lab.kernels.base.columns import sum_by_product
-    >>> sum_by_product(np.ones((500, 3), np.float32), (-2,), False)
+    >>> from autodiff_lab.kernels.base.choose import use_kernels
+    >>> with use_kernels("auto"):
+    ...     sum_by_product(np.ones((500, 3), np.float32), (-2,), False)
     array([500., 500., 500.], dtype=float32)
     """
     few = x.size < FEW_FOR_A_PRODUCT and x.flags.c_contiguous
