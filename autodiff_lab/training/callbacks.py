@@ -247,6 +247,6 @@ class LambdaCallback(Callback):
         for name, function in moments.items():
             if not name.startswith("on_") or not hasattr(Callback, name):
                 known = ", ".join(known for known in dir(Callback) if known.startswith("on_"))
-                raise InvalidArgumentError(f"LambdaCallback: there is no hook {name!r}. Try one of: {known}.")
+                raise InvalidArgumentError(f"LambdaCallback: unknown hook {name!r}. Try one of: {known}.")
             if function is not None:
                 setattr(self, name, function)

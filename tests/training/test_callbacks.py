@@ -116,7 +116,7 @@ def test_progress_is_lines_or_bars(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(("run", "words"), [
     (lambda: callbacks.EarlyStopping(mode="up"), "mode must be 'auto', 'min' or 'max'"),
     (lambda: callbacks.ReduceLROnPlateau(factor=2.0), "factor must be less than 1"),
-    (lambda: callbacks.LambdaCallback(on_epoch_ends=print), "there is no hook 'on_epoch_ends'"),
+    (lambda: callbacks.LambdaCallback(on_epoch_ends=print), "unknown hook 'on_epoch_ends'"),
     (lambda: trained(callbacks.EarlyStopping()), r"'val_loss' is not among the logged values.*validation_data"),
 ])  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(run: Callable[[], Any], words: str) -> None:

@@ -102,7 +102,7 @@ class _Thread:
         return box
 
     def read_lane(self, value: Any, lane: int) -> Any:
-        """Return what a lane of the thread's warp brings, and the thread's own value if there is no such lane."""
+        """Return what a lane of the thread's warp brings, or the thread's own value where the warp has not got it."""
         seen = self.exchange(value)
         return seen.get(self.number - self.number % WARP + lane, value) if 0 <= lane < WARP else value
 
