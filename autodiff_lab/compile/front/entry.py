@@ -100,8 +100,9 @@ class Compiled:
     def _assign(self, inputs: list[Any], fresh: list[Any]) -> bool:
         """Assign new values, unless another thread has assigned one of the variables meanwhile."""
         with LOCK.held:
-            if any(variable._held is not inputs[n] for variable, n in self.moving):
-                return False
+            for variable, n in self.moving:
+                if variable._held is not inputs[n]:
+                    return False
             inputs.clear()  # rows of what nobody else holds change in place
             for variable, array in zip(self.assigned, fresh, strict=True):
                 if array.__class__ is RowsToChange:
