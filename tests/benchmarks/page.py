@@ -52,8 +52,7 @@ def readme(figures: Figures) -> str:
     return (
         f"\n{standings(figures)} [All rows, method, memory, first calls](docs/performance.md).\n\n"
         f"Of the single cases, autodiff_lab is the fastest in {len(leads)} of {len(cases['rows'])}; the figures are "
-        f"multiples of the fastest library's time, on one thread of an "
-        f"{figures['machine']['processor'].split(' (')[0]} processor:\n\n{shown}\n\n"
+        f"multiples of the fastest library's time, on one thread:\n\n{shown}\n\n"
     )
 
 
