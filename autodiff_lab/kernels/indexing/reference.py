@@ -50,7 +50,7 @@ def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
     if depth > len(shape):
         raise InvalidArgumentError(f"{what}: rows of {depth} indices for a tensor of rank {len(shape)}")
     for k in range(depth):
-        column = indices[..., k]
+        column = indices if depth == 1 else indices[..., k]  # to make a view takes as long as to check few positions
         if on_gpu(column) or not are_positions(column, shape[k]):
             check_positions(column, shape[k], f"{what}: an index of axis {k} is not in")
 

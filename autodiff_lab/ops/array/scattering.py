@@ -16,7 +16,7 @@ from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.checks import are_positions, check_positions
+from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
 from autodiff_lab.ops.array.casting import cast
@@ -57,8 +57,7 @@ class RowsToChange:
     base = None  # it holds no view
 
     def __init__(self, shape: tuple[int, ...], updates: Any, indices: Any, how: str) -> None:
-        if not shape or indices.shape[-1] != 1 or not are_positions(indices, shape[0]):
-            check_columns(indices, shape, f"tensor_scatter_nd_{how}")
+        check_columns(indices, shape, f"tensor_scatter_nd_{how}")
         self.shape, self.how = shape, how
         self.positions, self.count, self.width = as_rows(indices, shape)
         self.rows = ranked(updates).reshape(self.positions.size, self.width)
