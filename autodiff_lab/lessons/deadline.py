@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import random
 import signal
 import sys
 import threading
@@ -23,9 +24,13 @@ SECONDS = 5.0
 AGAIN = 0.0007
 """Seconds until code that has caught the interruption is interrupted once more: so few that it is caught in the act of
 catching, outside the ``try``."""
+SOON = (7e-6, 7e-5)
+"""Seconds until an alarm that was raised rings once more, at least and at most. They are drawn at random: at a fixed
+interval, the alarm can meet each turn of a loop in the same destructor, for minutes."""
 SHORTEST = 0.05
 """Seconds that a call gets even if the calls before it have used up everything."""
 
+_random = random.Random()
 _left: ContextVar[list[float] | None] = ContextVar("autodiff_lab_seconds_left", default=None)
 
 
@@ -104,8 +109,9 @@ class _Alarm:
         signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
 
     def _ring(self, number: int, frame: Any) -> None:
-        if self.inside:
+        if self.inside and frame.f_code is not _Alarm._lost.__code__:  # what is raised there is printed
             self._rang = True
+            signal.setitimer(signal.ITIMER_REAL, _random.uniform(*SOON), AGAIN)
             raise TooLong
 
     def _lost(self, lost: sys.UnraisableHookArgs) -> None:
