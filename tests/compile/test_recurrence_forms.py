@@ -114,7 +114,9 @@ def _given(dtype: str, rows: int, turns: int = TURNS) -> list[Any]:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_forms_run_in_loops_with_second_derivatives(step: Step) -> None:
-    compiled = agree(_looped(step, TURNS, second=True), _given("float64", 3), TOLERANCE["float64"])
+    """Few rows, or more than a vector holds, in turn."""
+    rows = (3, 2, 7)[STEPS.index(step) % 3] if step is not picked else 3
+    compiled = agree(_looped(step, TURNS, second=True), _given("float64", rows), TOLERANCE["float64"])
     assert turns_of(compiled), compiled.why()
     assert "stays unrolled" not in compiled.why(), compiled.why()
 
@@ -128,17 +130,22 @@ def _one_after_the_other(h: Any, x: Any) -> Any:
 
 @pytest.mark.parametrize(("dtype", "rows"), [("float64", 2), ("float32", 7)])
 def test_ragged_sizes_agree(dtype: str, rows: int) -> None:
-    """Few rows, or more than a vector holds; all forms in one turn."""
-    compiled = agree(_looped(_one_after_the_other, TURNS, second=False), _given(dtype, rows), TOLERANCE[dtype])
+    """All forms in one turn, forward."""
+
+    def run(h: Any, series: Any) -> Any:
+        for t in range(TURNS):
+            h = _one_after_the_other(h, series[t])
+        return h
+
+    compiled = agree(run, _given(dtype, rows), TOLERANCE[dtype])
     assert turns_of(compiled), compiled.why()
 
 
 def test_forms_run_in_sequences() -> None:
     """What runs once is not a loop, but one call or a few."""
-    for dtype in ("float32", "float64"):
-        compiled = agree(_looped(_one_after_the_other, 1, second=False), _given(dtype, 4, 1), TOLERANCE[dtype])
-        assert not turns_of(compiled)
-        assert all(kernel.title.startswith("sequence") for kernel in compiled.kernels), compiled.source
+    compiled = agree(_looped(_one_after_the_other, 1, second=False), _given("float32", 4, 1), TOLERANCE["float32"])
+    assert not turns_of(compiled)
+    assert all(kernel.title.startswith("sequence") for kernel in compiled.kernels), compiled.source
 
 
 def test_arrays_without_elements_agree() -> None:
