@@ -1,5 +1,9 @@
-"""Sequences: programs of many small steps run as one compiled call, with the results of the eager ops."""
+"""Sequences: programs of many small steps run as one compiled call, with the results of the eager ops.
 
+A twentieth of FUZZ_COUNT in the environment says how many random programs are tried, if it is more than a dozen.
+"""
+
+import os
 import threading
 from typing import Any
 
@@ -13,6 +17,7 @@ from autodiff_lab.ops.nn.normalization import plain_normalize as standardize
 from tests.compile.small_programs import small_program
 
 pytest.importorskip("numba", reason="sequences need Numba")
+COUNT = max(12, int(os.environ.get("FUZZ_COUNT", "0")) // 20)
 DRAW = np.random.default_rng(7)
 TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
 
@@ -46,7 +51,7 @@ def steps_outside(made: Any) -> list[str]:
     return [row.strip() for row in text.splitlines() if " = " in row and "sequence_" not in row]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(COUNT))
 def test_random_programs_of_small_steps_agree_with_eager_ops(seed: int) -> None:
     dtype = ["float32", "float64"][seed % 2]
     run, arguments = small_program(seed, dtype)

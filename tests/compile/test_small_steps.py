@@ -170,7 +170,20 @@ def test_transforms_of_smooth_lengths(length: int, dtype: str) -> None:
         both = lab.signal.fft(lab.complex(x, 2.0 * x)), lab.signal.ifft(lab.complex(x, -x))
         return spectrum, lab.signal.irfft(spectrum, [length]), both
 
-    in_one_call(run, normal(3, length, dtype=dtype))
+    in_one_call(run, normal(1024 // length if length > 300 else 3, length, dtype=dtype))
+
+
+@pytest.mark.parametrize("length", [7, 10, 12, 16])
+def test_what_is_not_finite_stays_in_its_row(length: int) -> None:
+    """Rows are transformed together: here as many as are, and some more."""
+    x = normal(40, length, dtype="float64")
+    x[3, 2], x[31, 0], x[32, 1], x[39, 3] = np.nan, np.inf, -np.inf, np.nan
+    made = lab.function(lambda x: lab.signal.irfft(lab.signal.rfft(x) * 2.0, [length]))
+    made(lab.constant(x))
+    found, whole = made(lab.constant(x)).numpy(), [n for n in range(40) if np.isfinite(x[n]).all()]
+    assert "rfft_by_roots_(" in made.source
+    np.testing.assert_allclose(found[whole], 2.0 * x[whole], 1e-12, 1e-12)
+    assert not np.isfinite(np.delete(found, whole, axis=0)).any()
 
 
 def test_a_length_with_a_large_factor_is_left_to_scipy() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.transforms import FUNCTIONS
 from autodiff_lab.engine.op import Op
+from autodiff_lab.kernels.fourier.little import TOGETHER
 
 LARGEST_MATRIX = 32
 """Rows of the largest matrix that is not left to LAPACK, where a call of it stands by itself."""
@@ -110,8 +111,8 @@ def _along_rows(line: Line, values: list[Value]) -> Block | None:
 def _transformed(line: Line, values: list[Value]) -> Block | None:
     function, inverse = FUNCTIONS[line.op.name]
     x, roots, _ = values
-    n = roots.shape[0]
-    return Block(_FOURIER, function, (math.prod(x.shape[:-1]), n, inverse), (False, False), 2 * n)
+    rows, n = math.prod(x.shape[:-1]), roots.shape[0]
+    return Block(_FOURIER, function, (rows, n, inverse), (False, False), 2 * min(rows, TOGETHER) * n)
 
 
 def _hot(line: Line, values: list[Value]) -> Block | None:

@@ -2,7 +2,8 @@
 
 Generated modules import it.  Arrays are flat and contiguous; `roots` has the powers of e^(-2πi/n).  A transform takes a
 factor of the length in each pass and writes to and fro between two halves of its room, in the order in which the next
-pass reads (Stockham 1966).
+pass reads (Stockham 1966).  Some rows are transformed together, as the columns of their transpose: so the innermost
+loops run over elements that lie side by side.
 """
 # ruff: noqa: ANN001
 
@@ -12,6 +13,8 @@ from autodiff_lab.kernels.base.deferred import register_jitable
 
 FACTORS = (4, 2, 3, 5, 7, 11, 13)
 """What a pass may take out of a length."""
+TOGETHER = 32
+"""Rows that are transformed together: two halves of room for them stay in the first cache."""
 
 
 def is_smooth(n: int) -> bool:
@@ -38,28 +41,30 @@ def factor_of(n) -> int:
 
 
 @register_jitable
-def one_pass(source, target, roots, n, left, stride, factor, inverse) -> None:
+def one_pass(source, target, roots, n, left, stride, rows, factor) -> None:
     """Take one factor: `left` is what the passes before left over of the length n, `stride` is what they took."""
-    m = left // factor
+    m, s = left // factor, stride * rows
     for q in range(m):
+        first = source[s * q : s * (q + 1)]
         for j in range(factor):
-            for t in range(stride):
-                total = source[t + stride * q]
-                for i in range(1, factor):
-                    root = roots[(i * j * (n // factor)) % n]
-                    total += source[t + stride * (q + m * i)] * (root.conjugate() if inverse else root)
-                root = roots[(q * j * stride) % n]
-                target[t + stride * (factor * q + j)] = total * (root.conjugate() if inverse else root)
+            total = target[s * (factor * q + j) : s * (factor * q + j + 1)]
+            for t in range(s):
+                total[t] = first[t]
+            for i in range(1, factor):
+                root, part = roots[(i * j * (n // factor)) % n], source[s * (q + m * i) : s * (q + m * i + 1)]
+                for t in range(s):
+                    total[t] += part[t] * root
+            root = roots[(q * j * stride) % n]
+            for t in range(s):
+                total[t] *= root
 
 
 @register_jitable
-def pass_of_four(source, target, roots, left, stride, inverse) -> None:
+def pass_of_four(source, target, roots, left, stride, rows) -> None:
     """Take a factor of 4, whose roots are 1, -i, -1 and i."""
-    m, s = left // 4, stride
+    m, s = left // 4, stride * rows
     for q in range(m):
-        one, two, three = roots[q * s], roots[2 * q * s], roots[3 * q * s]
-        if inverse:
-            one, two, three = one.conjugate(), two.conjugate(), three.conjugate()
+        one, two, three = roots[q * stride], roots[2 * q * stride], roots[3 * q * stride]
         a, b = source[s * q : s * (q + 1)], source[s * (q + m) : s * (q + m + 1)]
         c, d = source[s * (q + 2 * m) : s * (q + 2 * m + 1)], source[s * (q + 3 * m) : s * (q + 3 * m + 1)]
         u, v = target[4 * s * q : s * (4 * q + 1)], target[s * (4 * q + 1) : s * (4 * q + 2)]
@@ -67,34 +72,39 @@ def pass_of_four(source, target, roots, left, stride, inverse) -> None:
         for t in range(s):
             plus, minus = a[t] + c[t], a[t] - c[t]
             others, turned = b[t] + d[t], b[t] - d[t]
-            turned = complex(-turned.imag, turned.real) if inverse else complex(turned.imag, -turned.real)
+            turned = complex(turned.imag, -turned.real)
             u[t], w[t] = plus + others, (plus - others) * two
             v[t], x[t] = (minus + turned) * one, (minus - turned) * three
 
 
 @register_jitable
-def transform_row(room, roots, n, inverse) -> int:
-    """Transform the row in the first half of the room; return where the result begins."""
-    source, left, stride = 0, n, 1
+def transform_columns(room, roots, n, rows) -> int:
+    """Transform the columns of a matrix (n, rows) in the first half of the room; return where the result begins."""
+    source, left, stride, whole = 0, n, 1, n * rows
     while left > 1:
-        factor, here, there = factor_of(left), room[source : source + n], room[n - source : 2 * n - source]
+        factor, here, there = factor_of(left), room[source : source + whole], room[whole - source : 2 * whole - source]
         if factor == 4:
-            pass_of_four(here, there, roots, left, stride, inverse)
+            pass_of_four(here, there, roots, left, stride, rows)
         else:
-            one_pass(here, there, roots, n, left, stride, factor, inverse)
-        source, left, stride = n - source, left // factor, stride * factor
+            one_pass(here, there, roots, n, left, stride, rows, factor)
+        source, left, stride = whole - source, left // factor, stride * factor
     return source
 
 
 @register_jitable
 def transform(out, room, x, roots, rows, length, inverse) -> int:
-    """Transform complex rows; the inverse divides by the length."""
-    for row in range(rows):
-        for k in range(length):
-            room[k] = x[row * length + k]
-        begin = transform_row(room, roots, length, inverse)
-        for k in range(length):
-            out[row * length + k] = room[begin + k] / length if inverse else room[begin + k]
+    """Transform complex rows; the inverse is the conjugate of the transform of the conjugate, over the length."""
+    for first in range(0, rows, TOGETHER):
+        count = min(TOGETHER, rows - first)
+        for row in range(count):
+            for k in range(length):
+                found = x[(first + row) * length + k]
+                room[k * count + row] = found.conjugate() if inverse else found
+        begin = transform_columns(room, roots, length, count)
+        for row in range(count):
+            for k in range(length):
+                found = room[begin + k * count + row]
+                out[(first + row) * length + k] = found.conjugate() / length if inverse else found
     return 0
 
 
@@ -102,12 +112,15 @@ def transform(out, room, x, roots, rows, length, inverse) -> int:
 def transform_real(out, room, x, roots, rows, length, _) -> int:
     """Transform real rows; the second half of each spectrum mirrors the first."""
     half = length // 2 + 1
-    for row in range(rows):
-        for k in range(length):
-            room[k] = complex(x[row * length + k], 0)
-        begin = transform_row(room, roots, length, False)
-        for k in range(half):
-            out[row * half + k] = room[begin + k]
+    for first in range(0, rows, TOGETHER):
+        count = min(TOGETHER, rows - first)
+        for row in range(count):
+            for k in range(length):
+                room[k * count + row] = complex(x[(first + row) * length + k], 0)
+        begin = transform_columns(room, roots, length, count)
+        for row in range(count):
+            for k in range(half):
+                out[(first + row) * half + k] = room[begin + k * count + row]
     return 0
 
 
@@ -115,14 +128,18 @@ def transform_real(out, room, x, roots, rows, length, _) -> int:
 def transform_to_real(out, room, x, roots, rows, length, _) -> int:
     """Give the real rows of half spectra; imaginary parts without a mirror image do not count."""
     half = length // 2 + 1
-    for row in range(rows):
-        for k in range(half):
-            room[k] = x[row * half + k]
-            room[(length - k) % length] = x[row * half + k].conjugate()
-        room[0] = complex(x[row * half].real, 0)
-        if length % 2 == 0:
-            room[length // 2] = complex(x[row * half + half - 1].real, 0)
-        begin = transform_row(room, roots, length, True)
-        for k in range(length):
-            out[row * length + k] = room[begin + k].real / length
+    for first in range(0, rows, TOGETHER):
+        count = min(TOGETHER, rows - first)
+        for row in range(count):
+            at = (first + row) * half
+            for k in range(half):
+                room[k * count + row] = x[at + k].conjugate()
+                room[(length - k) % length * count + row] = x[at + k]
+            room[row] = complex(x[at].real, 0)
+            if length % 2 == 0:
+                room[length // 2 * count + row] = complex(x[at + half - 1].real, 0)
+        begin = transform_columns(room, roots, length, count)
+        for row in range(count):
+            for k in range(length):
+                out[(first + row) * length + k] = room[begin + k * count + row].real / length
     return 0
