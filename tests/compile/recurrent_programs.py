@@ -237,6 +237,7 @@ def recurrence(seed: int, dtype: str = "float32") -> Made:
                 made = walk.choice(_ONE)(x)
             else:
                 made = walk.choice(_TWO)(x, y)
+            made = made[:, None] if made.shape == (4,) else made
             values.append(lab.tanh(made) + here * 0.1 if made.shape != (4, 3) else made)
         return [lab.tanh(v) for v in values[-len(past) :]]
 

@@ -71,7 +71,8 @@ def test_random_recurrences_agree_with_the_eager_function(seed: int) -> None:
         same(found, expected, {"float32": 2e-4, "float64": 1e-10}[dtype])
     assert compiled.fallbacks == 0
     assert not compiled.skipped, compiled.skipped
-    assert turns_of(compiled) or len(compiled.kernels) == 1, compiled.why()  # a short program is one sequence
+    # A short program, or one of whose states nothing depends, is a sequence or two.
+    assert turns_of(compiled) or len(compiled.kernels) <= 2, compiled.why()
 
 
 def diffusing(x: Any) -> Any:
