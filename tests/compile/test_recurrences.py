@@ -122,6 +122,32 @@ def test_the_code_of_a_loop_does_not_grow_with_its_turns() -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.parametrize("second", [False, True])
+def test_parts_of_one_array_are_kept_once(second: bool) -> None:
+    """A stencil's backward loop reads the parts of an image from the image; a part that stands alone is kept."""
+
+    def run(k: Any, x: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(k)
+            with lab.GradientTape() as tape:
+                tape.watch([k, x])
+                y = x
+                for _ in range(8):
+                    wide = lab.pad(y, [[0, 0], [1, 1]])
+                    parts = [wide[:, i : i + 5] for i in range(3)]
+                    y = lab.tanh(lab.add_n([k[n] * part for n, part in enumerate(parts)]))
+                loss = lab.reduce_sum(y * y)
+            slopes = tape.gradient(loss, [k, x])
+            size = lab.reduce_sum(slopes[0] ** 2)
+        return [loss, *slopes, *([outer.gradient(size, k)] if second else [])]
+
+    given = [lab.constant(RNG.normal(size=shape) * 0.4) for shape in ((3,), (6, 5))]
+    compiled = agree(run, given, TOLERANCE["float64"] * 100)
+    kept = [kernel.source.count(" = empty(") for kernel in compiled.kernels if kernel.turns]
+    assert turns_of(compiled)
+    assert second or kept[0] == 2, compiled.source  # the image and its tanh
+
+
 def test_a_loop_without_a_compiled_form_stays_unrolled_and_says_so() -> None:
     def run(x: Any) -> Any:
         for _ in range(10):

@@ -19,6 +19,7 @@ from autodiff_lab.compile.program.repeats import INDEXED, loops_of
 from autodiff_lab.compile.program.reroll import Before, Carried, Kept, Loop, Tabled, without
 from autodiff_lab.compile.recurrences.body import VALUE, numbers_of
 from autodiff_lab.compile.recurrences.rows import put_together, read_by_name, rows_in
+from autodiff_lab.compile.recurrences.sharing import with_parts_taken_again
 from autodiff_lab.compile.recurrences.text import Text
 from autodiff_lab.compile.recurrences.views import Unexpressed
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, name_statements
@@ -41,7 +42,8 @@ def with_recurrences(program: Program, skipped: list[str], unrolled: list[str]) 
     unrolled : list of str
         Gets the loops that have no compiled form, and why.
     """
-    found = _Recurrences(program)
+    shared = with_parts_taken_again(program)
+    found = _Recurrences(shared)
     unrolled += found.unrolled
     if not found.texts:
         return program, {}
