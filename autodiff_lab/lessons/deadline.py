@@ -25,8 +25,9 @@ AGAIN = 0.0007
 """Seconds until code that has caught the interruption is interrupted once more: so few that it is caught in the act of
 catching, outside the ``try``."""
 SOON = (7e-6, 7e-5)
-"""Seconds until an alarm that was raised rings once more, at least and at most. They are drawn at random: at a fixed
-interval, the alarm can meet each turn of a loop in the same destructor, for minutes."""
+"""Seconds until an alarm that a destructor lost rings once more, at least and at most. They are drawn at random: at a
+fixed interval, the alarm can meet each turn of a loop in the same destructor, for minutes. Elsewhere so short an
+interval would interrupt what cleans up after the interruption."""
 SHORTEST = 0.05
 """Seconds that a call gets even if the calls before it have used up everything."""
 
@@ -111,7 +112,6 @@ class _Alarm:
     def _ring(self, number: int, frame: Any) -> None:
         if self.inside and frame.f_code is not _Alarm._lost.__code__:  # what is raised there is printed
             self._rang = True
-            signal.setitimer(signal.ITIMER_REAL, _random.uniform(*SOON), AGAIN)
             raise TooLong
 
     def _lost(self, lost: sys.UnraisableHookArgs) -> None:
@@ -120,6 +120,8 @@ class _Alarm:
         try:
             if not issubclass(lost.exc_type, TooLong):
                 self._hook(lost)
+            elif inside:
+                signal.setitimer(signal.ITIMER_REAL, _random.uniform(*SOON), AGAIN)
         finally:
             self.inside = inside
 
