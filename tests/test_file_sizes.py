@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_800, "ops": 8_500, "kernels": 11_345, "gpu": 1_600, "compile": 8_245, "extras": 5_080}
+BUDGETS = {"engine": 3_800, "ops": 8_500, "kernels": 11_340, "gpu": 1_600, "compile": 8_242, "extras": 5_080}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 75_570
 CORE = 65_200

@@ -114,9 +114,11 @@ def _given(dtype: str, rows: int, turns: int = TURNS) -> list[Any]:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_forms_run_in_loops_with_second_derivatives(step: Step) -> None:
-    """Few rows, or more than a vector holds, in turn."""
-    rows = (3, 2, 7)[STEPS.index(step) % 3] if step is not picked else 3
-    compiled = agree(_looped(step, TURNS, second=True), _given("float64", rows), TOLERANCE["float64"])
+    """Few rows, or more than a vector holds, in turn; either dtype."""
+    dtype, rows = (("float64", 3), ("float32", 2), ("float64", 7), ("float32", 3), ("float64", 2), ("float32", 7))[
+        STEPS.index(step) % 6
+    ]
+    compiled = agree(_looped(step, TURNS, second=True), _given(dtype, rows), TOLERANCE[dtype])
     assert turns_of(compiled), compiled.why()
     assert "stays unrolled" not in compiled.why(), compiled.why()
 

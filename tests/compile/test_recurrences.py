@@ -71,8 +71,8 @@ def test_random_recurrences_agree_with_the_eager_function(seed: int) -> None:
         same(found, expected, {"float32": 2e-4, "float64": 1e-10}[dtype])
     assert compiled.fallbacks == 0
     assert not compiled.skipped, compiled.skipped
-    # A short program, or one of whose states nothing depends, is a sequence or two.
-    assert turns_of(compiled) or len(compiled.kernels) <= 2, compiled.why()
+    # Of later seeds, a short program or one whose result does not depend on its states is a sequence or two.
+    assert turns_of(compiled) or (seed >= 14 and len(compiled.kernels) <= 2), compiled.why()
 
 
 def diffusing(x: Any) -> Any:

@@ -175,7 +175,7 @@ def test_transforms_of_smooth_lengths(length: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("length", [7, 10, 12, 16])
 def test_what_is_not_finite_stays_in_its_row(length: int) -> None:
-    """Rows are transformed together: here as many as are, and some more."""
+    """All rows are transformed together."""
     x = normal(40, length, dtype="float64")
     x[3, 2], x[31, 0], x[32, 1], x[39, 3] = np.nan, np.inf, -np.inf, np.nan
     made = lab.function(lambda x: lab.signal.irfft(lab.signal.rfft(x) * 2.0, [length]))

@@ -14,7 +14,6 @@ import numpy as np
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.transforms import FUNCTIONS
 from autodiff_lab.engine.op import Op
-from autodiff_lab.kernels.fourier.little import TOGETHER
 
 LARGEST_MATRIX = 32
 """Rows of the largest matrix that is not left to LAPACK, where a call of it stands by itself."""
@@ -112,7 +111,7 @@ def _transformed(line: Line, values: list[Value]) -> Block | None:
     function, inverse = FUNCTIONS[line.op.name]
     x, roots, _ = values
     rows, n = math.prod(x.shape[:-1]), roots.shape[0]
-    return Block(_FOURIER, function, (rows, n, inverse), (False, False), 2 * min(rows, TOGETHER) * n)
+    return Block(_FOURIER, function, (rows, n, inverse), (False, False), 2 * rows * n)
 
 
 def _hot(line: Line, values: list[Value]) -> Block | None:

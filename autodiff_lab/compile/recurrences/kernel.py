@@ -42,8 +42,7 @@ def with_recurrences(program: Program, skipped: list[str], unrolled: list[str]) 
     unrolled : list of str
         Gets the loops that have no compiled form, and why.
     """
-    shared = with_parts_taken_again(program)
-    found = _Recurrences(shared)
+    found = _Recurrences(with_parts_taken_again(program))
     unrolled += found.unrolled
     if not found.texts:
         return program, {}

@@ -2,8 +2,8 @@
 
 Generated modules import it.  Arrays are flat and contiguous; `roots` has the powers of e^(-2πi/n).  A transform takes a
 factor of the length in each pass and writes to and fro between two halves of its room, in the order in which the next
-pass reads (Stockham 1966).  Some rows are transformed together, as the columns of their transpose: so the innermost
-loops run over elements that lie side by side.
+pass reads (Stockham 1966).  All rows are transformed together, as the columns of their transpose, so the innermost
+loops run over contiguous elements.
 """
 # ruff: noqa: ANN001
 
@@ -13,8 +13,6 @@ from autodiff_lab.kernels.base.deferred import register_jitable
 
 FACTORS = (4, 2, 3, 5, 7, 11, 13)
 """What a pass may take out of a length."""
-TOGETHER = 32
-"""Rows that are transformed together: two halves of room for them stay in the first cache."""
 
 
 def is_smooth(n: int) -> bool:
@@ -94,17 +92,15 @@ def transform_columns(room, roots, n, rows) -> int:
 @register_jitable
 def transform(out, room, x, roots, rows, length, inverse) -> int:
     """Transform complex rows; the inverse is the conjugate of the transform of the conjugate, over the length."""
-    for first in range(0, rows, TOGETHER):
-        count = min(TOGETHER, rows - first)
-        for row in range(count):
-            for k in range(length):
-                found = x[(first + row) * length + k]
-                room[k * count + row] = found.conjugate() if inverse else found
-        begin = transform_columns(room, roots, length, count)
-        for row in range(count):
-            for k in range(length):
-                found = room[begin + k * count + row]
-                out[(first + row) * length + k] = found.conjugate() / length if inverse else found
+    for row in range(rows):
+        for k in range(length):
+            found = x[row * length + k]
+            room[k * rows + row] = found.conjugate() if inverse else found
+    begin = transform_columns(room, roots, length, rows)
+    for row in range(rows):
+        for k in range(length):
+            found = room[begin + k * rows + row]
+            out[row * length + k] = found.conjugate() / length if inverse else found
     return 0
 
 
@@ -112,15 +108,13 @@ def transform(out, room, x, roots, rows, length, inverse) -> int:
 def transform_real(out, room, x, roots, rows, length, _) -> int:
     """Transform real rows; the second half of each spectrum mirrors the first."""
     half = length // 2 + 1
-    for first in range(0, rows, TOGETHER):
-        count = min(TOGETHER, rows - first)
-        for row in range(count):
-            for k in range(length):
-                room[k * count + row] = complex(x[(first + row) * length + k], 0)
-        begin = transform_columns(room, roots, length, count)
-        for row in range(count):
-            for k in range(half):
-                out[(first + row) * half + k] = room[begin + k * count + row]
+    for row in range(rows):
+        for k in range(length):
+            room[k * rows + row] = complex(x[row * length + k], 0)
+    begin = transform_columns(room, roots, length, rows)
+    for row in range(rows):
+        for k in range(half):
+            out[row * half + k] = room[begin + k * rows + row]
     return 0
 
 
@@ -128,18 +122,16 @@ def transform_real(out, room, x, roots, rows, length, _) -> int:
 def transform_to_real(out, room, x, roots, rows, length, _) -> int:
     """Give the real rows of half spectra; imaginary parts without a mirror image do not count."""
     half = length // 2 + 1
-    for first in range(0, rows, TOGETHER):
-        count = min(TOGETHER, rows - first)
-        for row in range(count):
-            at = (first + row) * half
-            for k in range(half):
-                room[k * count + row] = x[at + k].conjugate()
-                room[(length - k) % length * count + row] = x[at + k]
-            room[row] = complex(x[at].real, 0)
-            if length % 2 == 0:
-                room[length // 2 * count + row] = complex(x[at + half - 1].real, 0)
-        begin = transform_columns(room, roots, length, count)
-        for row in range(count):
-            for k in range(length):
-                out[(first + row) * length + k] = room[begin + k * count + row].real / length
+    for row in range(rows):
+        for k in range(half):
+            found = x[row * half + k]
+            room[k * rows + row] = found.conjugate()
+            room[(length - k) % length * rows + row] = found
+        room[row] = complex(x[row * half].real, 0)
+        if length % 2 == 0:
+            room[length // 2 * rows + row] = complex(x[row * half + half - 1].real, 0)
+    begin = transform_columns(room, roots, length, rows)
+    for row in range(rows):
+        for k in range(length):
+            out[row * length + k] = room[begin + k * rows + row].real / length
     return 0
