@@ -244,3 +244,21 @@ def test_no_module_of_loops_needs_numba_to_be_imported() -> None:
     assert len(names) > 12
     code = f"import sys\nsys.modules['numba'] = None\nfor name in {names}: __import__(name)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_functions_outlive_the_module_that_loaded_them() -> None:
+    """At the end of the interpreter modules are emptied in any order, and functions read their definitions after it."""
+    code = textwrap.dedent("""
+        import gc
+        import numpy as np
+        from autodiff_lab.kernels.base import native
+        from autodiff_lab.kernels.softmax.numba import _softmax
+
+        run = _softmax[np.dtype(np.float32)]
+        vars(native).clear()
+        gc.collect()
+        filled = [bytearray(size) for size in range(1, 200) for _ in range(50)]
+        print(type(run).__name__, run.__name__)
+    """)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert (ran.returncode, ran.stdout) == (0, "builtin_function_or_method loop\n"), ran.stderr

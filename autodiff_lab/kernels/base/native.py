@@ -27,8 +27,6 @@ _FASTCALL = 0x80  # of PyMethodDef: an array of arguments, and their number
 _SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_JIT")
 """Environment variables that change what Numba compiles, after ``NUMBA_``."""
 _addresses: dict[str, int] = {}
-_kept: list[Any] = []
-"""What functions point to; they live as long as the process."""
 
 
 class Unloadable(Exception):
@@ -161,7 +159,9 @@ def _function(name: str, address: int) -> Callable[..., Any]:
     kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     make = kind(("PyCFunction_NewEx", ctypes.pythonapi))
     definition = _Definition(name.encode(), address, _FASTCALL, None)
-    _kept.append(definition)
+    # The function reads its definition again when it is freed, which may be after this module at the end of the
+    # interpreter: the definition is never freed.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
     return make(ctypes.addressof(definition), np.ndarray, __name__)  # the class is for looking at arguments
 
 
