@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from autodiff_lab.engine.chains import faster_kernel
 from autodiff_lab.engine.convert import operand, operands
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
+from autodiff_lab.engine.lean import LEAN_BYTES, is_large, lean_entry, lean_one, lean_two
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.silence import quietly
@@ -44,14 +45,11 @@ LOUD = (RuntimeWarning, FloatingPointError)
 """What NumPy raises in place of a warning, if the user asked for errors."""
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
-_new = tuple.__new__
 NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
 HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
 MANY = 512
 """Elements of two operands of different shapes from which on it matters how they are broadcast."""
-LEAN_BYTES = 2 << 10
-"""Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
 
 class _Named(Protocol):
@@ -72,52 +70,6 @@ class _OfFeatures(_Named, Protocol):
     def __call__(self, features: TensorLike, name: str | None = None) -> Tensor: ...
 
 
-class Hollow(NamedTuple):
-    """What is left of an array that no rule reads: its shape, its dtype, and the memory that it lay in."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    memory: Any
-    nbytes = 0
-
-
-def _hollow(tensor: Tensor) -> Tensor:
-    """Return the tensor without its array; made once for each tensor, since most are an output, then an input."""
-    stub = getattr(tensor, "_hollow", None)  # a missing attribute would cost more than the rest: makers set None
-    if stub is None:
-        array = tensor._held
-        memory = None if array.__class__ is ndarray else getattr(array, "memory", None)
-        stub = tensor._hollow = Tensor()
-        stub._id = tensor._id
-        stub._held = _new(Hollow, (array.shape, array.dtype, memory))
-    return stub
-
-
-def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
-    """Make an entry without the values that the op's rules do not read."""
-    keeps = op.keeps
-    if keeps == "inputs":
-        return op, out if out.__class__ is tuple else _hollow(out), ins, params, need
-    if keeps == "nothing" and out.__class__ is not tuple:
-        out = _hollow(out)
-    if len(ins) == 1:
-        (x,) = ins
-        return op, out, (_hollow(x),), params, need
-    if len(ins) == 2:
-        x, y = ins
-        return op, out, (_hollow(x), y if keeps == "output and input 1" else _hollow(y)), params, need
-    return op, out, tuple([_hollow(t) for t in ins]), params, need
-
-
-def _any_large(out: Any, ins: tuple[Tensor, ...]) -> bool:
-    for t in ins:
-        if t._held.nbytes >= LEAN_BYTES:
-            return True
-    if out.__class__ is not tuple:
-        return out._held.nbytes >= LEAN_BYTES
-    return any(t._held.nbytes >= LEAN_BYTES for t in out)
-
-
 def _quietly(kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
     """Run a kernel again without warnings if the user turned NumPy's into errors: values follow IEEE 754 anyway."""
     with warnings.catch_warnings():
@@ -134,11 +86,24 @@ def record_application(  # noqa: C901, PLR0912 - spelled out, as `unary` is
             if sink.hears_all:
                 sink.append((op, out, ins, params, ()))
         return
-    of_one = len(ins) == 1
+    if len(ins) == 1:
+        (x,) = ins
+        y = None
+    elif len(ins) == 2:
+        x, y = ins
+    else:
+        x = y = None
     for sink in sinks:
         tracked = sink.tracked
-        if of_one:
-            if ins[0]._id not in tracked:
+        if y is not None:  # as in the last case, spelled out for most entries
+            if x._id in tracked:  # type: ignore[union-attr]
+                need: tuple[int, ...] = NEED_BOTH if y._id in tracked else NEED_0
+            elif y._id in tracked:
+                need = NEED_1
+            else:
+                continue
+        elif x is not None:
+            if x._id not in tracked:
                 continue
             need = NEED_0
         else:
@@ -152,43 +117,10 @@ def record_application(  # noqa: C901, PLR0912 - spelled out, as `unary` is
             for t in out:
                 if t._held.dtype.kind in "fcV":
                     tracked.add(t._id)
-        if sink.lean and op.keeps != "all" and ((of_one and ins[0]._held.nbytes >= LEAN_BYTES) or _any_large(out, ins)):
+        if sink.lean and is_large(op, out, ins):
             sink.append(lean_entry(op, out, ins, params, need))
         else:
             sink.append((op, out, ins, params, need))
-
-
-def _record_one(sinks: Any, op: Op, out: Tensor, x: Tensor) -> None:
-    key = x._id
-    for sink in sinks:
-        tracked = sink.tracked
-        if tracked is EVERYTHING:
-            sink.append((op, out, (x,), None, NEED_0))
-        elif key in tracked:
-            tracked.add(out._id)
-            if out._held.__class__ is ndarray and sink.lean and op.keeps != "all" and out._held.nbytes >= LEAN_BYTES:
-                sink.append(lean_entry(op, out, (x,), None, NEED_0))
-            else:
-                sink.append((op, out, (x,), None, NEED_0))
-
-
-def _record_two(sinks: Any, op: Op, out: Tensor, x: Tensor, y: Tensor) -> None:
-    for sink in sinks:
-        tracked = sink.tracked
-        if tracked is EVERYTHING:
-            sink.append((op, out, (x, y), None, NEED_BOTH))
-            continue
-        if x._id in tracked:
-            need = NEED_BOTH if y._id in tracked else NEED_0
-        elif y._id in tracked:
-            need = NEED_1
-        else:
-            continue
-        tracked.add(out._id)
-        if out._held.__class__ is ndarray and sink.lean and op.keeps != "all" and out._held.nbytes >= LEAN_BYTES:
-            sink.append(lean_entry(op, out, (x, y), None, need))
-        else:
-            sink.append((op, out, (x, y), None, need))
 
 
 def declare(op: Op, apply: Callable[..., Any]) -> Any:
@@ -224,9 +156,9 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     kinds = "floating" if floating else "any"
     op = Op(name, kernel, None if rule is None else (rule,), 1, elementwise=True, dtypes=kinds, **about)
     kernel = op.kernel = faster_kernel(op)
-    silent = rule is None
+    silent, lets_go = rule is None, op.keeps != "all"
 
-    def apply(x: TensorLike, name: str | None = None) -> Tensor:  # noqa: C901
+    def apply(x: TensorLike, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
         if x.__class__ is not Tensor:
             x = operand(x)
             if x.__class__ is not Tensor and hasattr(x, "__lab_apply__"):
@@ -254,13 +186,18 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
         if sinks:
             if silent:
                 record_application(sinks, op, out, (x,), None)
-            elif len(sinks) == 1 and value.__class__ is not ndarray:  # as `_record_one` does, without the call
-                (sink,) = sinks
-                if x._id in sink.tracked:
-                    sink.tracked.add(out._id)
-                    sink.append((op, out, (x,), None, NEED_0))
             else:
-                _record_one(sinks, op, out, x)
+                key = x._id
+                for sink in sinks:
+                    tracked = sink.tracked
+                    if tracked is EVERYTHING:
+                        sink.append((op, out, (x,), None, NEED_0))
+                    elif key in tracked:
+                        tracked.add(out._id)
+                        if value.__class__ is ndarray and lets_go and sink.lean and value.nbytes >= LEAN_BYTES:
+                            sink.append(lean_one(op, out, x, None, NEED_0))
+                        else:
+                            sink.append((op, out, (x,), None, NEED_0))
         if name is not None:
             named(out, name)
         return out
@@ -268,7 +205,7 @@ def unary(  # noqa: C901 - spelled out: a call more for each op would be felt
     return declare(op, apply)
 
 
-def binary(  # noqa: C901 - spelled out, as `unary` is
+def binary(  # noqa: C901, PLR0915 - spelled out, as `unary` is
     name: str, kernel: Callable[[Any, Any], Any], rule_x: Any, rule_y: Any, *, elementwise: bool = True,
     direct: Any = None, **about: Any
 ) -> _OfTwo:  # fmt: skip
@@ -276,6 +213,7 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
     silent = rule_x is None
     plain = direct is None
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, dtypes="same", **about)
+    lets_go = op.keeps != "all"
     kernel = op.kernel = faster_kernel(op)
 
     def apply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
@@ -294,32 +232,39 @@ def binary(  # noqa: C901 - spelled out, as `unary` is
         try:
             if plain:
                 if a.__class__ is ndarray is b.__class__ and a.size + b.size > MANY and a.shape != b.shape:
-                    out._held = by_columns(kernel, a, b)
+                    value = by_columns(kernel, a, b)
                 else:
-                    out._held = kernel(a, b)
+                    value = kernel(a, b)
             elif a.__class__ is float32 or a.__class__ is float64 or (a.__class__ is ndarray and a.dtype.num > 4):
-                out._held = direct(a, b)
+                value = direct(a, b)
             else:  # integers of 8 and 16 bits among them: NumPy numbers its dtypes
-                out._held = kernel(a, b)
+                value = kernel(a, b)
         except LOUD:
-            out._held = _quietly(kernel, a, b)
+            value = _quietly(kernel, a, b)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is reworded
             raise failed(op, (x, y), None, error) from None
+        out._held = value
         sinks = sinks_now()
         if sinks:
             if silent:
                 record_application(sinks, op, out, (x, y), None)
-            elif len(sinks) == 1 and out._held.__class__ is not ndarray:  # as `_record_two` does, without the call
-                (sink,) = sinks
-                tracked = sink.tracked
-                if x._id in tracked:
-                    tracked.add(out._id)
-                    sink.append((op, out, (x, y), None, NEED_BOTH if y._id in tracked else NEED_0))
-                elif y._id in tracked:
-                    tracked.add(out._id)
-                    sink.append((op, out, (x, y), None, NEED_1))
             else:
-                _record_two(sinks, op, out, x, y)
+                for sink in sinks:
+                    tracked = sink.tracked
+                    if tracked is EVERYTHING:
+                        sink.append((op, out, (x, y), None, NEED_BOTH))
+                        continue
+                    if x._id in tracked:
+                        need = NEED_BOTH if y._id in tracked else NEED_0
+                    elif y._id in tracked:
+                        need = NEED_1
+                    else:
+                        continue
+                    tracked.add(out._id)
+                    if value.__class__ is ndarray and lets_go and sink.lean and value.nbytes >= LEAN_BYTES:
+                        sink.append(lean_two(op, out, x, y, None, need))
+                    else:
+                        sink.append((op, out, (x, y), None, need))
         if name is not None:
             named(out, name)
         return out

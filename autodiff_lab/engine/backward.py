@@ -255,11 +255,19 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
     if array.dtype.char not in "fd":
         return None
     keys: list[Any] = []
+    keep: set[int] = set()
     for source in sources:
-        if not isinstance(source, (Tensor, Variable)) or source._held.dtype.char not in "fd":
+        if source.__class__ is Tensor:
+            key = source._id
+            keep.add(key)
+        elif isinstance(source, Variable):
+            key = tape._watched.get(source, ())
+            keep.update(key)
+        else:
             return None
-        keys.append((source._id,) if isinstance(source, Tensor) else tape._watched.get(source, ()))
-    keep = {key for of_one in keys for key in of_one}
+        if source._held.dtype.char not in "fd":
+            return None
+        keys.append(key)
     target = targets[0]._id
     adjoints: dict[int, Any] = {target: _ones(array)} if target in tape.tracked else {}
     if tape._persistent:
@@ -278,12 +286,15 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
 
 
 def _gathered(adjoints: dict[int, Any], keys: Any) -> Any:
-    """Return the sum of the adjoints of a source's reads as what `GradientTape.gradient` gives."""
-    total: Any = None
-    for key in keys:
-        g = adjoints.get(key)
-        if g is not None:
-            total = g if total is None else total + g
+    """Return what `GradientTape.gradient` gives for a tensor, by its id, or a variable, by those of its reads."""
+    if keys.__class__ is int:
+        total = adjoints.get(keys)
+    else:
+        total = None
+        for key in keys:
+            g = adjoints.get(key)
+            if g is not None:
+                total = g if total is None else total + g
     if total is None:
         return None
     return total.public(None) if total.__class__ is Rows else wrap(total)
@@ -298,9 +309,16 @@ def _conjugate(g: Any) -> Any:
     return RECORDING.conj(g) if isinstance(g, Tensor) else np.conj(g)
 
 
+_ONE = {kind: kind(1) for kind in (np.float32, np.float64)}
+"""Cotangents of most targets."""
+
+
 def _ones(array: Any) -> Any:
     if array.__class__ is not np.ndarray:
-        return array.dtype.type(1) if isinstance(array, np.generic) else zeros_beside(array, array.shape, 1)
+        one = _ONE.get(array.__class__)
+        if one is None:
+            one = array.dtype.type(1) if isinstance(array, np.generic) else zeros_beside(array, array.shape, 1)
+        return one
     ones = np.empty(array.shape, array.dtype)
     ones.fill(1)
     return ones

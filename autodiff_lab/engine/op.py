@@ -64,8 +64,8 @@ class Op:
         ``(constants, **params)``, which has a NumPy scalar for each input that is one known finite number, else None;
         it may return None.  An op without an expression is not fused: it runs with its kernel.
     keeps : str
-        What its rules read: 'all', 'inputs', 'output', 'output and input 1' or 'nothing'; tapes let go of the rest of
-        large values.
+        What its rules read: 'all', 'inputs', 'other input' (of two inputs the rule of each reads the other), 'output',
+        'output and input 1' or 'nothing'; tapes let go of the rest of large values.
     stacked : bool
         Whether its rules take cotangents with extra leading axes.
     dtypes : str

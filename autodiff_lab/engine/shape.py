@@ -50,12 +50,16 @@ def as_integer(value: Any, what: str, least: float = -math.inf) -> int:
     >>> as_integer(3, "one_hot: depth")
     3
     """
-    found = as_integers(value, what, "an integer")
-    if len(found) != 1:
-        raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
-    if found[0] < least:
-        raise InvalidArgumentError(f"{what} must be at least {least}, got {found[0]}.")
-    return found[0]
+    if value.__class__ is int:  # most calls
+        number = value
+    else:
+        found = as_integers(value, what, "an integer")
+        if len(found) != 1:
+            raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
+        (number,) = found
+    if number < least:
+        raise InvalidArgumentError(f"{what} must be at least {least}, got {number}.")
+    return number
 
 
 def listed(value: Any, what: str) -> list[Any]:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.draw.naming import described
-from autodiff_lab.engine.apply import LEAN_BYTES
+from autodiff_lab.engine.lean import HEAVY_BYTES, LEAN_BYTES
 from autodiff_lab.engine.op import UNREGISTERED
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.explain.tracking import kept_by, tracking
+from autodiff_lab.explain.tracking import FOREVER, Tracking, kept_by, tracking
 from autodiff_lab.recording.model import Application
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Snapshot
@@ -242,24 +242,38 @@ def held_by(recording: Recording) -> dict[int, int]:
         seen, counted = tracking(recording, tape), set[int]()
         for application in recording.forward:
             if application.error is None and kept_by(recording, seen, application):
-                for key in _kept(recording, application, lean="persistent" not in note.detail.split()) - counted:
+                if "persistent" in note.detail.split():
+                    kept = set(application.inputs + application.outputs)
+                else:
+                    kept = _kept(recording, application, _tracked(seen, application))
+                for key in kept - counted:
                     counted.add(key)
                     found[application.index] += _bytes(recording, key)
     return dict(found)
 
 
-def _kept(recording: Recording, application: Application, lean: bool) -> set[int]:
-    """Return the tensors that an entry of a tape keeps: those that rules read, and small ones."""
+def _tracked(seen: Tracking, application: Application) -> list[int]:
+    """Return the positions of the inputs that a tape tracked when an op was applied."""
+    keys = enumerate(application.inputs)
+    return [i for i, key in keys if seen.since.get(key, FOREVER) <= application.index]
+
+
+def _kept(recording: Recording, application: Application, tracked: list[int]) -> set[int]:
+    """Return the tensors that an entry of a one-shot tape keeps: those that rules read, and small ones."""
     ins, outs = set(application.inputs), set(application.outputs)
     op = registered_op(recording, application)
     keeps = "all" if op is None else op.keeps
-    if not lean or keeps == "all" or all(_bytes(recording, key) < LEAN_BYTES for key in ins | outs):
+    unread = outs if keeps == "inputs" or (op is not None and op.dtypes) else ins | outs
+    if keeps == "all" or all(_bytes(recording, key) < LEAN_BYTES for key in unread):
         return ins | outs
-    read: set[int] = set() if keeps[0] != "o" and len(outs) == 1 else set(outs)
+    read: set[int] = set(outs) if keeps.startswith("output") or len(outs) > 1 else set()
     if keeps == "inputs":
         read |= ins
+    elif keeps == "other input":
+        read.update(application.inputs[1 - i] for i in tracked)
+        read.update(key for key in ins if _bytes(recording, key) < HEAVY_BYTES)
     elif keeps == "output and input 1":
-        read.add(application.inputs[1])
+        read = {application.inputs[1]} | (outs if tracked != [0] else set())
     return read
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autodiff_lab.engine.apply import Hollow
 from autodiff_lab.engine.convert import constant
+from autodiff_lab.engine.lean import Hollow
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch, TapeMisused
 

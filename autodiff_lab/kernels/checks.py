@@ -28,7 +28,8 @@ def are_positions(numbers: Any, length: int) -> bool:
         return True
     if numbers.dtype.kind == "i":
         numbers = numbers.view(_WITHOUT_SIGN[numbers.itemsize])
-    return bool(np.maximum.reduce(numbers, axis=None) < length)
+    largest: int = numbers.item(numbers.argmax())  # of few numbers a quarter of the time of a reduction
+    return largest < length
 
 
 def check_positions(positions: Any, length: int, what: str) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 LEAST_SAMPLE = 2e-4
 """Short calls are timed several at once, so that reading the clocks does not count."""
+WARM = 0.5
+"""Seconds of calls before a library is expected to have chosen how it runs a program for good."""
 QUIET_SHARE = 0.02
 """What the process may compute while nobody asks it to, before it counts as busy in the background."""
 
@@ -40,9 +42,14 @@ def least(run: Callable[[], Any], seconds: float) -> Pair:
 
 
 def settle(run: Callable[[], Any], longest: float = 90.0) -> float:
-    """Call until nothing works in the background any more (compilers do); return how many seconds that took."""
+    """Call until nothing works in the background any more (compilers do); return how many seconds that took.
+
+    What is quick is called for `WARM` seconds at first: libraries leave what is called a few times as it is.
+    """
     begin = time.perf_counter()
     quiet = 0
+    while time.perf_counter() - begin < min(WARM, longest):
+        run()
     while quiet < 2 and time.perf_counter() - begin < longest:
         run()
         cpu, wall = once(lambda: time.sleep(0.1))

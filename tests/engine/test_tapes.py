@@ -332,6 +332,26 @@ def test_a_quotient_lets_go_of_its_numerator() -> None:
     assert [g.numpy()[0] for g in tape.gradient(z, [x, y])] == [0.5, -0.75]
 
 
+@pytest.mark.parametrize(
+    ("op", "factor_first"),
+    [(lab.multiply, False), (lab.multiply, True), (lab.matmul, False), (lab.matmul, True), (lab.divide, False)],
+)
+def test_of_two_inputs_only_what_rules_of_tracked_ones_read_is_held(op: Any, factor_first: bool) -> None:
+    """The factor alone is read where it is constant; where both are tracked, so is the other input."""
+    rng = np.random.default_rng(3)
+    x, c = (lab.constant(rng.uniform(0.5, 1, (80, 80))) for _ in range(2))
+    for tracked, most in ([x], 1), ([x, c], 2 * 5):
+        with lab.GradientTape() as tape, lab.GradientTape(persistent=True) as full:
+            for one in (tape, full):
+                one.watch(tracked)
+            y = x
+            for _ in range(5):
+                y = op(c, y) if factor_first else op(y, c)
+        assert 80 * 80 * 8 <= tape.saved_bytes <= most * 80 * 80 * 8
+        for g, wanted in zip(tape.gradient(y, tracked), full.gradient(y, tracked), strict=True):
+            np.testing.assert_array_equal(g, wanted)
+
+
 def test_a_sum_does_not_hold_what_it_summed() -> None:
     x = lab.constant(np.ones(10_000, np.float32))
     with lab.GradientTape() as tape:

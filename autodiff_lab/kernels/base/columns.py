@@ -95,9 +95,10 @@ def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, c
         return None
     before, after = shape[: axes[0]], shape[rank + axes[0] + count :]
     stack, length, columns = prod(before), prod(shape[axes[0] : axes[-1] + 1 or None]), prod(after)
-    if stack == columns == 1 or (length > LONGEST_ROW and columns == 1) or (length < 3 and stack > 1 < columns):
+    if (length > LONGEST_ROW and columns == 1) or (length < 3 and stack > 1 < columns):
         return None  # two rows of each matrix of a stack are added up as quickly
     factor = (length, columns) if stack == 1 else (stack, length) if columns == 1 else (stack, length, columns)
+    factor = (length,) if stack == columns == 1 else factor
     return factor, _ONES[char][:length], stack == 1, (*before, *(1,) * (count * keepdims), *after)
 
 

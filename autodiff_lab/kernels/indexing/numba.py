@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.checks import are_positions
@@ -21,23 +22,39 @@ from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import larger, smaller
 
 _WORTH_A_THREAD = 1_000_000
+_NUMBER = np.dtype(np.int64)
 
 
-@loop("void({t}[:,:,::1], int64[::1], {t}[:,:,::1], int64, int64)")
-def _add_rows(rows: Any, positions: Any, total: Any, low: int, high: int) -> None:
-    """Add columns low to high of rows (a, n, c) up in a total (a, m, c) by positions (n)."""
+@register_jitable
+def _inside(positions: Any, length: int) -> bool:
+    """Return whether positions are those of an axis, before any of them is used."""
+    wrong = False
+    for i in range(positions.size):
+        wrong |= not 0 <= positions[i] < length
+    return not wrong
+
+
+@loop("boolean({t}[:,:,::1], int64[::1], {t}[:,:,::1], int64, int64)")
+def _add_rows(rows: Any, positions: Any, total: Any, low: int, high: int) -> bool:
+    """Add columns low to high of rows (a, n, c) up in a total (a, m, c) by positions (n); say whether all are in it."""
+    if not _inside(positions, total.shape[1]):
+        return False
     for a in range(rows.shape[0]):
         for i in range(positions.size):
             row, to = rows[a, i, low:high], total[a, positions[i], low:high]
             for c in range(row.size):
                 to[c] += row[c]
+    return True
 
 
-@loop("void({t}[:,::1], int64[::1], {t}[:,::1])")
-def _add_elements(elements: Any, positions: Any, total: Any) -> None:
+@loop("boolean({t}[:,::1], int64[::1], {t}[:,::1])")
+def _add_elements(elements: Any, positions: Any, total: Any) -> bool:
+    if not _inside(positions, total.shape[1]):
+        return False
     for a in range(elements.shape[0]):
         for i in range(positions.size):
             total[a, positions[i]] += elements[a, i]
+    return True
 
 
 def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
@@ -59,18 +76,27 @@ def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
 _largest_rows, _least_rows = _extremes(larger), _extremes(smaller)
 
 
-def _sum(g: Any, positions: Any, stack: int, length: int, width: int) -> Any:
-    """Add g, seen as (stack, n, width), up into (stack, length, width)."""
+def _numbered(positions: Any) -> Any:
+    """Return positions as a loop takes them: a row of int64."""
+    if positions.dtype is _NUMBER and positions.ndim == 1 and positions.flags.carray:
+        return positions
+    return row_major(np.asarray(positions).reshape(-1).astype(np.int64, copy=False))
+
+
+def _sum(g: Any, positions: Any, shape: tuple[int, ...], stack: int, length: int, width: int) -> Any:
+    """Add g, seen as (stack, n, width), up into (stack, length, width), and give that a shape."""
     total = np.zeros((stack, length, width), g.dtype)
-    positions = row_major(positions.reshape(-1).astype(np.int64, copy=False))
-    rows = row_major(g).reshape(stack, positions.size, width)
+    numbers = _numbered(positions)
+    rows = row_major(g).reshape(stack, numbers.size, width)
     if width == 1:
-        _add_elements[g.dtype](rows[:, :, 0], positions, total[:, :, 0])
-    elif rows.size:
+        inside = [_add_elements[g.dtype](rows[:, :, 0], numbers, total[:, :, 0])]
+    elif rows.size < _WORTH_A_THREAD:
+        inside = [_add_rows[g.dtype](rows, numbers, total, 0, width)]
+    else:
         run = _add_rows[g.dtype]
         least = max(16, width * _WORTH_A_THREAD // rows.size)
-        spread(lambda low, high: run(rows, positions, total, low, high), width, least)
-    return total
+        inside = spread(lambda low, high: run(rows, numbers, total, low, high), width, least)
+    return total.reshape(shape) if all(inside) else NotImplemented
 
 
 @loop("void({t}[:,::1], int64[::1], {t}[:,::1], {t}, int64, int64)")
@@ -100,13 +126,10 @@ def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
 @override(_add_rows, _add_elements)
 def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     """Sum by position along an axis."""
-    g, indices = np.asarray(g), np.asarray(indices)
-    if not are_positions(indices, length):
-        return NotImplemented
-    first = g.ndim + axis + 1 - indices.ndim
-    before, after = g.shape[:first], g.shape[first + indices.ndim :]
-    total = _sum(g, indices, math.prod(before), length, math.prod(after))
-    return total.reshape(*before, length, *after)
+    shape, rank = g.shape, indices.ndim
+    first = len(shape) + axis + 1 - rank
+    before, after = shape[:first], shape[first + rank :]
+    return _sum(g, indices, (*before, length, *after), math.prod(before), length, math.prod(after))
 
 
 @override(_add_rows, _add_elements)
@@ -116,24 +139,26 @@ def scatter_nd(g: Any, indices: Any, shape: tuple[int, ...]) -> Any:
     depth = indices.shape[-1]
     if not 0 < depth <= len(shape):
         return NotImplemented
-    positions = np.zeros(indices.shape[:-1], np.int64)
-    for k in range(depth):
-        column = indices[..., k]
-        if not are_positions(column, shape[k]):
-            return NotImplemented
-        positions = positions * shape[k] + column.astype(np.int64)
+    positions = indices[..., 0]
+    if depth > 1:
+        positions = np.zeros(indices.shape[:-1], np.int64)
+        for k in range(depth):
+            column = indices[..., k]
+            if not are_positions(column, shape[k]):
+                return NotImplemented
+            positions = positions * shape[k] + column.astype(np.int64)
     inner = tuple(shape[depth:])
     before = g.shape[: g.ndim - positions.ndim - len(inner)]
-    total = _sum(g, positions, math.prod(before), math.prod(shape[:depth]), math.prod(inner))
-    return total.reshape(*before, *shape)
+    sizes = math.prod(before), math.prod(shape[:depth]), math.prod(inner)
+    return _sum(g, positions, (*before, *shape), *sizes)
 
 
 @override(_add_rows, _add_elements)
 def segment_sum(x: Any, ids: Any, count: int) -> Any:
     """Sum by segment."""
-    if not are_positions(ids, count) or ids.ndim != 1:
+    if ids.ndim != 1:
         return NotImplemented
-    return _sum(x, ids, 1, count, math.prod(x.shape[1:])).reshape(count, *x.shape[1:])
+    return _sum(x, ids, (count, *x.shape[1:]), 1, count, math.prod(x.shape[1:]))
 
 
 def _extreme(rows_of: Loop, x: Any, ids: Any, count: int, empty: float) -> Any:

@@ -1,7 +1,7 @@
 """Sums into zeros by position: what the rules of gathering need, and sums over segments.
 
-All three come down to rows that are added up by position; `np.add.at` does that element by element, so rows of one
-position are put side by side and summed together.
+All three come down to rows that are added up by position.  `np.add.at` is several times as fast on a vector as on rows,
+so it is given the position of every element.
 
 Elements picked by position along an axis, or by rows of coordinates.
 """
@@ -56,14 +56,13 @@ def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
 
 
 def add_rows(total: Any, positions: Any, rows: Any) -> None:
-    """Add rows (n, *s) up in a total (m, *s) of zeros, by their positions (n)."""
-    if rows.ndim == 1 or not positions.size or on_gpu(rows):
+    """Add rows (n, *s) up in a row-major total (m, *s) of zeros, by their positions (n)."""
+    if rows.ndim == 1 or not rows.size or on_gpu(rows):
         np.add.at(total, positions, rows)
         return
-    order = np.argsort(positions, kind="stable")
-    found = positions[order]
-    starts = np.flatnonzero(np.concatenate(([True], found[1:] != found[:-1])))
-    total[found[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+    width = rows.size // len(rows)
+    at = positions.astype(np.int64, copy=False)[:, None] * width + np.arange(width)
+    np.add.at(total.reshape(-1), at.reshape(-1), rows.reshape(-1))
 
 
 def as_rows(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int, int]:
@@ -184,9 +183,9 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
     InvalidArgumentError
         If an index is out of range; on a GPU when a result is next read.
     """
-    if on_gpu(indices):
+    if indices.__class__ is not np.ndarray and on_gpu(indices):
         check_positions(indices, x.shape[axis], f"gather: an index of axis {axis % x.ndim} is not in")
-    elif not are_positions(ranked(indices), x.shape[axis]):
+    elif not are_positions(indices, x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis")
     taken = x.take(indices, axis=axis) if x.__class__ is np.ndarray else np.take(x, indices, axis=axis)

@@ -42,7 +42,7 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     if x.itemsize == 2:
         return as_float32(mean_over, x, axes=axes, keepdims=keepdims)
     total = sum_over_axes(x, axes, keepdims)
-    mean = total / total.dtype.type(count(x, axes))
+    mean = total / count(x, axes)  # of the dtype of the sum
     return mean if mean.dtype is x.dtype else mean.astype(x.dtype)
 
 

@@ -265,7 +265,7 @@ def _sparse_gradients(loop_of: Loop, g: Any, logits: Any, labels: Any, losses: A
     """Return the gradient, and write the losses if the loop makes them."""
     if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
         return NotImplemented
-    cotangents, rows, numbers = row_major(np.reshape(g, -1)), rows_of(logits), _numbers(labels)
+    cotangents, rows, numbers = row_major(g.reshape(-1)), rows_of(logits), _numbers(labels)
     made, run = np.empty(rows.shape, logits.dtype), loop_of[logits.dtype]
     wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, losses, made, *sums(rows), low, high), rows)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
@@ -302,7 +302,7 @@ def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     """Gradient of the cross entropy with label distributions."""
     if not _fit(logits, labels, g) or labels.dtype != logits.dtype:
         return NotImplemented
-    cotangents, rows, targets = row_major(np.reshape(g, -1)), rows_of(logits), rows_of(labels)
+    cotangents, rows, targets = row_major(g.reshape(-1)), rows_of(logits), rows_of(labels)
     made = np.empty(rows.shape, logits.dtype)
     run = _dense_grad[logits.dtype]
     over_rows(lambda low, high: run(cotangents, rows, targets, made, *sums(rows), low, high), rows)

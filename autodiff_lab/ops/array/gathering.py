@@ -24,12 +24,13 @@ from autodiff_lab.ops.docs import document
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, IntsLike, ShapeLike, TensorLike
 
+ndarray = np.ndarray
 _gather_on_gpu = on_gpu_alone("gather", pick.gather)
 _gather_nd_on_gpu = on_gpu_alone("gather_nd", pick.gather_nd)
 
 
 def _gather(x: Any, indices: Any, axis: int, dense: bool = False) -> Any:
-    if on_gpu(x):
+    if x.__class__ is not ndarray and on_gpu(x):
         return _gather_on_gpu(x, indices, axis=axis)
     return pick.gather(x, indices, axis)
 

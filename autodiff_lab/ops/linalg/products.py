@@ -91,7 +91,7 @@ def _folded(ops: Any, g: Any, matrix: Any) -> Any:
 matmul_two = binary(
     "matmul", multiply, _matmul_rule_x, _matmul_rule_y, elementwise=False,
     symbol="@", latex="{0} {1}", locals_latex=("{1}^T", "{0}^T"), sentence="multiplies the matrices {0} and {1}",
-    keeps="inputs", registered="MatMul", operator="matmul",
+    keeps="other input", registered="MatMul", operator="matmul",
     doc="The kernel-level matrix product; `lab.matmul` and the operator @ are its public forms.")
 
 

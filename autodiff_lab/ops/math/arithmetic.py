@@ -48,7 +48,7 @@ multiply = binary(
     lambda ops, g, out, x, y: g * y,
     lambda ops, g, out, x, y: g * x,
     symbol="×", latex=r"{0} \cdot {1}", locals_latex=("{1}", "{0}"), sentence="multiplies {0} by {1}",
-    expression="{0} * {1}", keeps="inputs", registered="Mul", operator="mul",
+    expression="{0} * {1}", keeps="other input", registered="Mul", operator="mul",
     doc=of_two("Product of two tensors, elementwise.", "y for x, x for y", """
 >>> print(lab.multiply([1.0, 2.0], [3.0, 4.0]))
 Tensor([3. 8.], shape=(2,), dtype=float32)"""))

@@ -1,0 +1,109 @@
+"""What a tape lets go of: large values that no rule will read.
+
+An entry keeps a stub in place of such a tensor, with its id, shape and dtype.  Which values rules read, an op says; and
+of two inputs the rule of one that no tape tracks will not run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.engine.op import Op
+from autodiff_lab.engine.tensor import Tensor
+
+ndarray = np.ndarray
+_new = tuple.__new__
+LEAN_BYTES = 2 << 10
+"""Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
+
+HEAVY_BYTES = 32 << 10
+"""The same for a factor that only the rule of an untracked input reads: most are the output of an op, let go of there,
+or are kept by another rule."""
+
+
+class Hollow(NamedTuple):
+    """What is left of an array that no rule reads: its shape, its dtype, and the memory that it lay in."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    memory: Any
+    nbytes = 0
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+
+def _hollow(tensor: Tensor) -> Tensor:
+    """Return the tensor without its array; made once for each tensor, since most are an output, then an input."""
+    stub = getattr(tensor, "_hollow", None)  # a missing attribute would cost more than the rest: makers set None
+    if stub is None:
+        array = tensor._held
+        memory = None if array.__class__ is ndarray else getattr(array, "memory", None)
+        stub = tensor._hollow = Tensor()
+        stub._id = tensor._id
+        stub._held = _new(Hollow, (array.shape, array.dtype, memory))
+    return stub
+
+
+def lean_entry(op: Op, out: Any, ins: tuple[Tensor, ...], params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
+    """Make an entry without the values that the op's rules do not read."""
+    keeps = op.keeps
+    if out.__class__ is not tuple:
+        if len(ins) == 1:
+            return lean_one(op, out, ins[0], params, need)
+        if len(ins) == 2:
+            return lean_two(op, out, *ins, params, need)
+        if keeps != "output":
+            out = _hollow(out)
+    return op, out, ins if keeps == "inputs" else tuple([_hollow(t) for t in ins]), params, need
+
+
+def lean_one(op: Op, out: Tensor, x: Tensor, params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
+    """Make such an entry of an op of one input and one output."""
+    keeps = op.keeps
+    if keeps != "inputs":
+        x = _hollow(x)
+    if keeps != "output":
+        out = _hollow(out)
+    return op, out, (x,), params, need
+
+
+def lean_two(op: Op, out: Tensor, x: Tensor, y: Tensor, params: Any, need: tuple[int, ...]) -> tuple[Any, ...]:
+    """Make such an entry of an op of two inputs; rules of inputs that nobody tracks will not run."""
+    keeps = op.keeps
+    if keeps == "other input":
+        if len(need) == 1:
+            if need[0] == 0:
+                if x._held.nbytes >= HEAVY_BYTES:
+                    x = _hollow(x)
+            elif y._held.nbytes >= HEAVY_BYTES:
+                y = _hollow(y)
+        out = _hollow(out)
+    elif keeps == "inputs":
+        out = _hollow(out)
+    elif keeps == "output and input 1":
+        x = _hollow(x)
+        if len(need) == 1 and need[0] == 0:  # of a quotient, only the rule of the divisor reads the output
+            out = _hollow(out)
+    else:
+        x, y = _hollow(x), _hollow(y)
+        if keeps == "nothing":
+            out = _hollow(out)
+    return op, out, (x, y), params, need
+
+
+def is_large(op: Op, out: Any, ins: tuple[Tensor, ...]) -> bool:
+    """Return whether a large value of an entry is one that the op's rules do not read."""
+    keeps = op.keeps
+    if keeps == "all":
+        return False
+    if out.__class__ is tuple:
+        if any(t._held.nbytes >= LEAN_BYTES for t in out):
+            return True
+    elif out._held.nbytes >= LEAN_BYTES:
+        return True
+    return keeps != "inputs" and max([t._held.nbytes for t in ins]) >= LEAN_BYTES
