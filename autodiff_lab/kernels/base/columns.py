@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,9 @@ UFUNCS: dict[Callable[..., Any], np.ufunc] = {
 FEW_TO_ADD = 4096
 """Below this number of elements no compiled kernel is asked for a sum: choosing it would cost more."""
 FEW_FOR_A_PRODUCT = 8192
-"""Below this number of elements one call into BLAS adds them up; it would share larger matrices among threads."""
+"""Elements that one call into BLAS adds up; it would share larger matrices among threads."""
+MOST_FOR_PRODUCTS = 1 << 16
+"""Elements that several such calls add up; a compiled kernel is as quick with more."""
 LONGEST_ROW = 512
 """Elements of a row that BLAS adds up as precisely as NumPy, which adds pairs in longer ones."""
 _ONES = {char: np.ones(FEW_FOR_A_PRODUCT, char) for char in "fd"}
@@ -84,26 +86,60 @@ def product(x: Any, y: Any) -> Any:
     return x * y
 
 
-@lru_cache(4096)
-def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, char: str) -> Any:
-    """Return the product that adds up neighbouring axes; None if a sum is not one, or NumPy's is better.
+class _Product(NamedTuple):
+    """The product that a sum is: the shape of the array as a factor, a vector of ones, and the shape of the result.
 
-    It is the shape of the array as a factor, the ones, whether they come first, and the shape of the result.
+    Attributes
+    ----------
+    first : bool
+        Whether the ones come first.
+    blocks : int
+        Into how many matrices the factor is cut.
     """
+
+    factor: tuple[int, ...]
+    ones: Any
+    first: bool
+    blocks: int
+    shape: tuple[int, ...]
+
+
+@lru_cache(4096)
+def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, char: str) -> _Product | None:
+    """Return the product that adds up neighbouring axes; None if a sum is not one, or NumPy's is better."""
     rank, count = len(shape), len(axes)
     if char not in "fd" or not count or axes != tuple(range(axes[0], axes[0] + count)) or not prod(shape):
         return None
     before, after = shape[: axes[0]], shape[rank + axes[0] + count :]
     stack, length, columns = prod(before), prod(shape[axes[0] : axes[-1] + 1 or None]), prod(after)
+    left = (*before, *(1,) * (count * keepdims), *after)
     if (length > LONGEST_ROW and columns == 1) or (length < 3 and stack > 1 < columns):
         return None  # two rows of each matrix of a stack are added up as quickly
-    factor = (length, columns) if stack == 1 else (stack, length) if columns == 1 else (stack, length, columns)
-    factor = (length,) if stack == columns == 1 else factor
-    return factor, _ONES[char][:length], stack == 1, (*before, *(1,) * (count * keepdims), *after)
+    ones = _ONES[char]
+    if stack == columns == 1:
+        return _Product((length,), ones[:length], True, 1, left)
+    if stack > 1 < columns:
+        if length * columns > FEW_FOR_A_PRODUCT or (prod(shape) > FEW_FOR_A_PRODUCT > 16 * length * columns):
+            return None  # or there are many small matrices
+        return _Product((stack, length, columns), ones[:length], True, 1, left)
+    rows, across = (length, columns) if stack == 1 else (stack, length)
+    blocks = _blocks(rows, across)
+    if blocks is None:
+        return None
+    cut = (rows, across) if blocks == 1 else (blocks, rows // blocks, across)
+    return _Product(cut, ones[: rows // blocks if stack == 1 else across], stack == 1, blocks, left)
+
+
+def _blocks(rows: int, across: int) -> int | None:
+    """Return into how many equal parts rows are cut for BLAS, None if they cannot be."""
+    fewest = -(-rows * across // FEW_FOR_A_PRODUCT)
+    if rows * across > MOST_FOR_PRODUCTS:  # very short rows, of which there may be any number
+        return 1
+    return next((parts for parts in range(fewest, 2 * fewest + 1) if rows % parts == 0), None)
 
 
 def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum less than `FEW_FOR_A_PRODUCT` elements over neighbouring axes, or any number in rows of less than `SHORT`.
+    """Sum at most `MOST_FOR_PRODUCTS` elements over neighbouring axes, or any number in rows of less than `SHORT`.
 
     It takes a thirtieth to two thirds of NumPy's time.  None where a product does not serve: more elements, other axes,
     long rows, arrays with gaps, other dtypes than float32 and float64, and unless kernels may be chosen, as BLAS adds
@@ -117,14 +153,17 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     ...     sum_by_product(np.ones((500, 3), np.float32), (-2,), False)
     array([500., 500., 500.], dtype=float32)
     """
-    few = x.size < FEW_FOR_A_PRODUCT and x.flags.c_contiguous
+    few = x.size <= MOST_FOR_PRODUCTS and x.flags.c_contiguous
     few = IN_USE["mode"] == "auto" and (few or (axes == (-1,) and x.ndim > 1 and x.shape[-1] < SHORT))
-    sums = _as_product(x.shape, axes, keepdims, x.dtype.char) if few else None
-    if sums is None:
+    plan = _as_product(x.shape, axes, keepdims, x.dtype.char) if few else None
+    if plan is None:
         return None
-    factor, ones, first, shape = sums
+    factor, ones, first, blocks, shape = plan
     x = x if x.shape == factor else x.reshape(factor)
-    made = ones.dot(x) if first else x.dot(ones) if len(factor) == 2 else ones @ x
+    if blocks > 1:
+        made = _ONES[x.dtype.char][:blocks].dot(ones @ x) if first else x @ ones
+    else:
+        made = ones.dot(x) if first and len(factor) < 3 else ones @ x if first else x.dot(ones)
     return made if made.shape == shape else made.reshape(shape)
 
 

@@ -17,7 +17,7 @@ from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
-from autodiff_lab.kernels.base.columns import FEW_TO_ADD
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD, sum_by_product
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.shaping import _inverse
@@ -64,8 +64,17 @@ def unless_few(few: int, name: str, reference: Any) -> Any:
     return run
 
 
+_mean_of_many = unless_few(FEW_TO_ADD, "mean", reference.mean_over)
+
+
+def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    total = sum_by_product(x, axes, keepdims) if x.__class__ is np.ndarray else None
+    return _mean_of_many(x, axes=axes, keepdims=keepdims) if total is None else total / reference.count(x, axes)
+
+
+_mean.prepare = _mean_of_many.prepare  # type: ignore[attr-defined]
 mean_over = general(
-    "mean", unless_few(FEW_TO_ADD, "mean", reference.mean_over), _mean_rule, warns=False,
+    "mean", _mean, _mean_rule, warns=False,
     symbol="mean", latex=r"\overline{{{0}}}", locals_latex=(r"\frac{{1}}{{n}}",),
     sentence="averages the elements of {0}", keeps="nothing", registered="Mean",
     doc="The kernel-level mean over negative axes; `lab.reduce_mean` is the public function.")
