@@ -106,4 +106,6 @@ def is_large(op: Op, out: Any, ins: tuple[Tensor, ...]) -> bool:
             return True
     elif out._held.nbytes >= LEAN_BYTES:
         return True
-    return keeps != "inputs" and max([t._held.nbytes for t in ins]) >= LEAN_BYTES
+    if keeps == "inputs":
+        return False
+    return ins[0]._held.nbytes >= LEAN_BYTES or (len(ins) > 1 and max([t._held.nbytes for t in ins]) >= LEAN_BYTES)

@@ -25,7 +25,9 @@ def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, .
     >>> as_integers(3, "zeros: shape"), as_integers([2, -1], "reshape: shape")
     ((3,), (2, -1))
     """
-    if value.__class__ in (tuple, list) and set(map(type, value)) == {int}:  # most calls
+    if value.__class__ is int:  # most calls
+        return (value,)
+    if value.__class__ in (tuple, list) and set(map(type, value)) == {int}:
         return tuple(value)
     try:
         items: Iterator[Any] = iter((value,) if isinstance(value, (str, bytes, dict, set)) else value)

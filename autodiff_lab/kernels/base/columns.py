@@ -21,6 +21,8 @@ SHORT = 8
 """Elements of the last axis from which on NumPy's own loop is as quick."""
 MANY = 8192
 """Elements below which NumPy is as quick."""
+MANY_OF_BOTH = 2048
+"""The same where both operands are repeated, as in differences of all pairs."""
 ndarray = np.ndarray
 UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.add: np.add,
@@ -58,24 +60,27 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     >>> by_columns(operator.mul, points, points[:, :1]).shape
     (100, 100, 3)
     """
-    ufunc = UFUNCS.get(function)
-    if x.size == 1 or y.size == 1 or x.shape[-1] >= SHORT or y.shape[-1] >= SHORT or ufunc is None:
+    if x.size == 1 or y.size == 1 or x.shape[-1] >= SHORT or y.shape[-1] >= SHORT:
         return function(x, y)  # what most calls come to
-    if x.dtype.kind != "f" or x.dtype != y.dtype:
+    shape = _shape_by_columns(x.shape, y.shape)
+    if shape is None or x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
         return function(x, y)
-    try:
-        shape = np.broadcast(x, y).shape
-    except ValueError:
-        return function(x, y)
-    width = shape[-1]
-    if not 1 < width < SHORT or len(shape) < 2:
-        return function(x, y)
-    made = np.empty(shape, x.dtype)
-    if made.size < MANY:
-        return function(x, y)
-    for k in range(width):
+    ufunc, made = UFUNCS[function], np.empty(shape, x.dtype)
+    for k in range(shape[-1]):
         ufunc(x[..., k if x.shape[-1] > 1 else 0], y[..., k if y.shape[-1] > 1 else 0], out=made[..., k])
     return made
+
+
+@lru_cache(4096)
+def _shape_by_columns(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape that two shapes broadcast to, None where NumPy's loop is as quick or they do not broadcast."""
+    try:
+        shape = np.broadcast_shapes(x, y)
+    except ValueError:
+        return None
+    size = prod(shape)
+    many = MANY_OF_BOTH if prod(x) < size > prod(y) else MANY
+    return shape if len(shape) > 1 and 1 < shape[-1] < SHORT and size >= many else None
 
 
 def product(x: Any, y: Any) -> Any:

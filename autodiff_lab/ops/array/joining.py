@@ -39,8 +39,13 @@ concat_along = general(
     doc="The kernel-level concatenation along a negative axis; `lab.concat` is the public function.")
 
 
+@lru_cache(4096)
+def _range(axis: int, start: int, stop: int) -> tuple[Any, ...]:
+    return (..., slice(start, stop), *(slice(None),) * (-axis - 1))
+
+
 def _slice_axis(x: Any, axis: int, start: int, stop: int) -> Any:
-    return x[(Ellipsis, slice(start, stop), *(slice(None),) * (-axis - 1))]
+    return x[_range(axis, start, stop)]
 
 
 def _slice_axis_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, start: int, stop: int) -> Any:
