@@ -78,7 +78,13 @@ def _shape_by_columns(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]
         shape = np.broadcast_shapes(x, y)
     except ValueError:
         return None
-    size = prod(shape)
+    size, together = prod(shape), 1
+    for n, m in zip(reversed(x), reversed(y), strict=False):  # axes that NumPy takes as one
+        if n != m:
+            break
+        together *= n
+    if together > shape[-1]:
+        return None
     many = MANY_OF_BOTH if prod(x) < size > prod(y) else MANY
     return shape if len(shape) > 1 and 1 < shape[-1] < SHORT and size >= many else None
 

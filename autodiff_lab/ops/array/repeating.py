@@ -81,7 +81,11 @@ turn_round = general(
 def _pad(x: Any, paddings: tuple[tuple[int, int], ...], value: Any) -> Any:
     x = ranked(x)
     lengths = tuple([n + before + after for n, (before, after) in zip(x.shape, paddings, strict=True)])
-    whole = full(lengths, value, x)
+    if x.__class__ is np.ndarray and x.dtype.kind == "f":
+        whole = np.empty(lengths, x.dtype)
+        whole.fill(value)  # in a fifth of the time of `full`
+    else:
+        whole = full(lengths, value, x)
     whole[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, paddings, strict=True))] = x
     return whole[()]
 
@@ -179,12 +183,15 @@ def _are_pairs(paddings: Any) -> bool:
 def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
-    rows = np.asarray(paddings if _are_pairs(paddings) else convert(paddings)._array)
-    if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
-        raise InvalidArgumentError("pad: paddings must be a pair of non-negative integers for each of the "
-                                   f"{x._held.ndim} axes, got {rows.tolist()}.")
-    widths = [(int(before), int(after)) for before, after in rows]
     mode = mode.upper()
+    if _are_pairs(paddings) and len(paddings) == x._held.ndim and min(map(min, paddings), default=0) >= 0:  # type: ignore[arg-type]
+        widths = [tuple(row) for row in paddings]  # type: ignore[union-attr]
+    else:
+        rows = np.asarray(convert(paddings)._array)
+        if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
+            raise InvalidArgumentError("pad: paddings must be a pair of non-negative integers for each of the "
+                                       f"{x._held.ndim} axes, got {rows.tolist()}.")
+        widths = [(int(before), int(after)) for before, after in rows]
     if mode == "CONSTANT":
         if isinstance(constant_values, (bool, int, float)) and not constant_values:
             value = np.asarray(b"" if x._held.dtype == object else 0, x._held.dtype)  # the zero of any dtype
