@@ -15,7 +15,7 @@ from autodiff_lab.engine.tensor import Tensor
 
 ndarray = np.ndarray
 _new = tuple.__new__
-LEAN_BYTES = 2 << 10
+LEAN_BYTES = 8 << 10
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
 HEAVY_BYTES = 32 << 10

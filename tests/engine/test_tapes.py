@@ -306,7 +306,7 @@ def test_only_ops_on_what_is_watched_are_recorded() -> None:
 
 
 def test_a_one_shot_tape_holds_little_and_lets_go_of_all_a_persistent_one_keeps() -> None:
-    x = lab.Variable(np.ones(1000, np.float32))
+    x = lab.Variable(np.ones(10_000, np.float32))
 
     def recorded(persistent: bool) -> tuple[Any, Any]:
         with lab.GradientTape(persistent=persistent) as tape:
@@ -315,18 +315,18 @@ def test_a_one_shot_tape_holds_little_and_lets_go_of_all_a_persistent_one_keeps(
 
     lean, y = recorded(False)
     full, z = recorded(True)
-    assert 0 < lean.saved_bytes <= 8000 < full.saved_bytes
+    assert 0 < lean.saved_bytes <= 80_000 < full.saved_bytes
     before = full.saved_bytes
     np.testing.assert_array_equal(lean.gradient(y, x), full.gradient(z, x))
     assert (lean.saved_bytes, full.saved_bytes) == (0, before)
 
 
 def test_a_quotient_lets_go_of_its_numerator() -> None:
-    x, y = (lab.constant(np.full(1000, value, np.float32)) for value in (3.0, 2.0))
+    x, y = (lab.constant(np.full(10_000, value, np.float32)) for value in (3.0, 2.0))
     with lab.GradientTape() as tape:
         tape.watch([x, y])
         z = (x * 1.0) / y
-    assert tape.saved_bytes <= 2 * 4000 + 8000  # the quotient, what it was divided by, and the inputs of the product
+    assert tape.saved_bytes <= 2 * 40_000 + 100  # the quotient, and what it was divided by
     held = [tensor._array for tensor in tape._entries[-1][2]]  # type: ignore[index]
     assert not isinstance(held[0], np.ndarray)
     assert [g.numpy()[0] for g in tape.gradient(z, [x, y])] == [0.5, -0.75]
