@@ -86,13 +86,7 @@ def record_application(  # noqa: C901, PLR0912 - spelled out, as `unary` is
             if sink.hears_all:
                 sink.append((op, out, ins, params, ()))
         return
-    if len(ins) == 1:
-        (x,) = ins
-        y = None
-    elif len(ins) == 2:
-        x, y = ins
-    else:
-        x = y = None
+    x, y = ins if len(ins) == 2 else (ins[0], None) if len(ins) == 1 else (None, None)
     for sink in sinks:
         tracked = sink.tracked
         if y is not None:  # as in the last case, spelled out for most entries

@@ -15,7 +15,7 @@ from autodiff_lab.engine.tensor import Tensor
 
 ndarray = np.ndarray
 _new = tuple.__new__
-LEAN_BYTES = 8 << 10
+LEAN_BYTES = 4000
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 
 HEAVY_BYTES = 32 << 10
@@ -101,11 +101,7 @@ def is_large(op: Op, out: Any, ins: tuple[Tensor, ...]) -> bool:
     keeps = op.keeps
     if keeps == "all":
         return False
-    if out.__class__ is tuple:
-        if any(t._held.nbytes >= LEAN_BYTES for t in out):
-            return True
-    elif out._held.nbytes >= LEAN_BYTES:
-        return True
-    if keeps == "inputs":
-        return False
-    return ins[0]._held.nbytes >= LEAN_BYTES or (len(ins) > 1 and max([t._held.nbytes for t in ins]) >= LEAN_BYTES)
+    most = max([t._held.nbytes for t in out]) if out.__class__ is tuple else out._held.nbytes
+    if most < LEAN_BYTES and keeps != "inputs":
+        most = ins[0]._held.nbytes if len(ins) == 1 else max([t._held.nbytes for t in ins])
+    return most >= LEAN_BYTES

@@ -25,10 +25,8 @@ def as_integers(value: Any, what: str, wanted: str = "integers") -> tuple[int, .
     >>> as_integers(3, "zeros: shape"), as_integers([2, -1], "reshape: shape")
     ((3,), (2, -1))
     """
-    if value.__class__ is int:  # most calls
-        return (value,)
-    if value.__class__ in (tuple, list) and set(map(type, value)) == {int}:
-        return tuple(value)
+    if value.__class__ is int or (value.__class__ in (tuple, list) and set(map(type, value)) == {int}):  # most calls
+        return (value,) if value.__class__ is int else tuple(value)
     try:
         items: Iterator[Any] = iter((value,) if isinstance(value, (str, bytes, dict, set)) else value)
     except TypeError:
@@ -52,16 +50,12 @@ def as_integer(value: Any, what: str, least: float = -math.inf) -> int:
     >>> as_integer(3, "one_hot: depth")
     3
     """
-    if value.__class__ is int:  # most calls
-        number = value
-    else:
-        found = as_integers(value, what, "an integer")
-        if len(found) != 1:
-            raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
-        (number,) = found
-    if number < least:
-        raise InvalidArgumentError(f"{what} must be at least {least}, got {number}.")
-    return number
+    found = as_integers(value, what, "an integer")
+    if len(found) != 1:
+        raise InvalidArgumentError(f"{what} must be an integer, got {value!r}.")
+    if found[0] < least:
+        raise InvalidArgumentError(f"{what} must be at least {least}, got {found[0]}.")
+    return found[0]
 
 
 def listed(value: Any, what: str) -> list[Any]:

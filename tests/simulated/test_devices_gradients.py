@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.engine.apply import Hollow
+from autodiff_lab.engine.lean import Hollow
 from tests.simulated.heard import copies
 
 A = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)

@@ -52,11 +52,12 @@ def sums(x: Any) -> tuple[Any, Any]:
     return np.empty(count, x.dtype), np.empty(count)
 
 
-def over_rows(run: Any, x: Any) -> list[Any]:
-    """Spread the rows of a matrix over threads."""
-    return (
-        [run(0, x.shape[0])] if x.size < WORTH_A_THREAD else spread(run, x.shape[0], WORTH_A_THREAD // x.shape[1] or 1)
-    )
+def over_rows(run: Any, x: Any, given: tuple[Any, ...], aside: Any = lambda x: ()) -> list[Any]:
+    """Run a loop over the rows of a matrix, in several threads if there are many; each has room of its own aside."""
+    rows = x.shape[0]
+    if x.size < WORTH_A_THREAD:
+        return [run(*given, *aside(x), 0, rows)]
+    return spread(lambda low, high: run(*given, *aside(x), low, high), rows, WORTH_A_THREAD // x.shape[1] or 1)
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
@@ -114,7 +115,7 @@ def softmax(x: Any, axis: int) -> Any:
     rows = rows_of(x)
     made = np.empty(rows.shape, x.dtype)
     run = _softmax[x.dtype]
-    over_rows(lambda low, high: run(rows, made, *sums(rows), low, high), rows)
+    over_rows(run, rows, (rows, made), sums)
     return made.reshape(x.shape)
 
 
@@ -126,7 +127,7 @@ def log_softmax(x: Any, axis: int) -> Any:
     rows = rows_of(x)
     made = np.empty(rows.shape, x.dtype)
     run = _log_softmax[x.dtype]
-    over_rows(lambda low, high: run(rows, made, *room(rows), low, high), rows)
+    over_rows(run, rows, (rows, made), room)
     return made.reshape(x.shape)
 
 
@@ -136,7 +137,7 @@ def _grad(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
     cotangents, rows = rows_of(g), rows_of(y)
     made = np.empty(rows.shape, y.dtype)
     run = loop_of[y.dtype]
-    over_rows(lambda low, high: run(cotangents, rows, made, *how, low, high), rows)
+    over_rows(run, rows, (cotangents, rows, made, *how))
     return made.reshape(y.shape)
 
 
@@ -257,7 +258,7 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     rows, numbers = rows_of(logits), _numbers(labels)
     losses = np.empty(len(rows), logits.dtype)
     run = _sparse[logits.dtype]
-    wrong = over_rows(lambda low, high: run(rows, numbers, losses, *room(rows), low, high), rows)
+    wrong = over_rows(run, rows, (rows, numbers, losses), room)
     return NotImplemented if any(wrong) else losses.reshape(logits.shape[:-1])[()]
 
 
@@ -267,7 +268,7 @@ def _sparse_gradients(loop_of: Loop, g: Any, logits: Any, labels: Any, losses: A
         return NotImplemented
     cotangents, rows, numbers = row_major(g.reshape(-1)), rows_of(logits), _numbers(labels)
     made, run = np.empty(rows.shape, logits.dtype), loop_of[logits.dtype]
-    wrong = over_rows(lambda low, high: run(cotangents, rows, numbers, losses, made, *sums(rows), low, high), rows)
+    wrong = over_rows(run, rows, (cotangents, rows, numbers, losses, made), sums)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)
 
 
@@ -293,7 +294,7 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     rows, targets = rows_of(logits), rows_of(labels)
     losses = np.empty(len(rows), logits.dtype)
     run = _dense[logits.dtype]
-    over_rows(lambda low, high: run(rows, targets, losses, *room(rows), low, high), rows)
+    over_rows(run, rows, (rows, targets, losses), room)
     return losses.reshape(logits.shape[:-1])[()]
 
 
@@ -305,5 +306,5 @@ def softmax_cross_entropy_grad(g: Any, logits: Any, labels: Any) -> Any:
     cotangents, rows, targets = row_major(g.reshape(-1)), rows_of(logits), rows_of(labels)
     made = np.empty(rows.shape, logits.dtype)
     run = _dense_grad[logits.dtype]
-    over_rows(lambda low, high: run(cotangents, rows, targets, made, *sums(rows), low, high), rows)
+    over_rows(run, rows, (cotangents, rows, targets, made), sums)
     return made.reshape(logits.shape)

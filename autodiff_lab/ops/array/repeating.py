@@ -183,7 +183,6 @@ def _are_pairs(paddings: Any) -> bool:
 def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
-    mode = mode.upper()
     if _are_pairs(paddings) and len(paddings) == x._held.ndim and min(map(min, paddings), default=0) >= 0:  # type: ignore[arg-type]
         widths = [tuple(row) for row in paddings]  # type: ignore[union-attr]
     else:
@@ -192,6 +191,7 @@ def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", consta
             raise InvalidArgumentError("pad: paddings must be a pair of non-negative integers for each of the "
                                        f"{x._held.ndim} axes, got {rows.tolist()}.")
         widths = [(int(before), int(after)) for before, after in rows]
+    mode = mode.upper() if isinstance(mode, str) else mode
     if mode == "CONSTANT":
         if isinstance(constant_values, (bool, int, float)) and not constant_values:
             value = np.asarray(b"" if x._held.dtype == object else 0, x._held.dtype)  # the zero of any dtype
