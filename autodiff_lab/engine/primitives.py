@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
-from autodiff_lab.kernels.base.columns import FEW_TO_ADD, sum_by_product, sum_over_axes
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, sum_by_product, sum_over_axes
 from autodiff_lab.kernels.base.halves import as_float32, is_half
 
 add = binary(
@@ -114,13 +114,11 @@ _sum_of_many = chosen("sum", sum_over_axes, "reductions.sum_over")
 def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if x.itemsize == 2 and is_half(x.dtype):
         return as_float32(_sum, x, axes=axes, keepdims=keepdims)
-    if x.__class__ is np.ndarray:
-        total = sum_by_product(x, axes, keepdims)
-        if total is not None:
-            return total
-    if x.size < FEW_TO_ADD and IN_USE["mode"] != "numba":
+    few = FEW_TO_ONE if len(axes) == x.ndim and x.__class__ is np.ndarray else FEW_TO_ADD
+    if x.size < few and IN_USE["mode"] != "numba":
         return sum_over_axes(x, axes, keepdims)
-    return _sum_of_many(x, axes=axes, keepdims=keepdims)
+    total = sum_by_product(x, axes, keepdims) if x.__class__ is np.ndarray else None
+    return _sum_of_many(x, axes=axes, keepdims=keepdims) if total is None else total
 
 
 _sum.prepare = _sum_of_many.prepare  # type: ignore[attr-defined]

@@ -32,6 +32,8 @@ UFUNCS: dict[Callable[..., Any], np.ufunc] = {
 """By Python's operator, the function of NumPy's that it calls."""
 FEW_TO_ADD = 4096
 """Below this number of elements no compiled kernel is asked for a sum: choosing it would cost more."""
+FEW_TO_ONE = 1 << 15
+"""The same where all elements become one number, which NumPy does as quickly."""
 FEW_FOR_A_PRODUCT = 8192
 """Elements that one call into BLAS adds up; it would share larger matrices among threads."""
 MOST_FOR_PRODUCTS = 1 << 16

@@ -54,10 +54,9 @@ def sums(x: Any) -> tuple[Any, Any]:
 
 def over_rows(run: Any, x: Any, given: tuple[Any, ...], aside: Any = lambda x: ()) -> list[Any]:
     """Run a loop over the rows of a matrix, in several threads if there are many; each has room of its own aside."""
-    rows = x.shape[0]
     if x.size < WORTH_A_THREAD:
-        return [run(*given, *aside(x), 0, rows)]
-    return spread(lambda low, high: run(*given, *aside(x), low, high), rows, WORTH_A_THREAD // x.shape[1] or 1)
+        return [run(*given, *aside(x), 0, len(x))]
+    return spread(lambda low, high: run(*given, *aside(x), low, high), len(x), WORTH_A_THREAD // x.shape[1] or 1)
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")

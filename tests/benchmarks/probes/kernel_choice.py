@@ -1,6 +1,7 @@
 """Is `auto` ever slower than the better of the two kernels?  Ops, shapes and layouts; ``slow`` lists where it is.
 
-Every call runs in turns as mode ``numpy``, ``numba`` and ``auto`` would run it, once `auto` has decided about it.
+Every call of an op's kernel runs in turns as in mode ``numpy``, ``numba`` and ``auto``, once `auto` has decided about
+it.  Ops with few elements do not ask for a decision.
 """
 
 from __future__ import annotations
@@ -118,12 +119,11 @@ def figures() -> dict[str, Any]:
     slow: dict[str, float] = {}
     for family in (convolutions, poolings, reductions, others):
         for name, what, arrays, params in family():
-            assert REGISTRY[name]
-            kernel = CHOSEN[name]
+            op, kernel = REGISTRY[name], CHOSEN[name]
             settled(kernel, arrays, params)
             if kernel.override()(*arrays, **params) is NotImplemented:
                 continue
-            least = in_turns(lambda k=kernel, a=arrays, p=params: k(*a, **p))
+            least = in_turns(lambda k=op.kernel, a=arrays, p=params: k(*a, **p))
             row = f"{name} {what}"
             rows[row] = [round(1e6 * least[mode], 2) for mode in ("numpy", "numba", "auto")]
             ratio = least["auto"] / min(least["numpy"], least["numba"])
