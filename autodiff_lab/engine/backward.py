@@ -314,11 +314,11 @@ _ONE = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
 def _ones(array: Any) -> Any:
-    if array.__class__ is not np.ndarray:
-        one = _ONE.get(array.__class__)
-        if one is None:
-            one = array.dtype.type(1) if isinstance(array, np.generic) else zeros_beside(array, array.shape, 1)
+    one = _ONE.get(array.__class__)
+    if one is not None:
         return one
+    if array.__class__ is not np.ndarray:
+        return array.dtype.type(1) if isinstance(array, np.generic) else zeros_beside(array, array.shape, 1)
     ones = np.empty(array.shape, array.dtype)
     ones.fill(1)
     return ones

@@ -145,9 +145,9 @@ def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, c
 
 def _blocks(rows: int, across: int) -> int | None:
     """Return into how many equal parts rows are cut for BLAS, None if they cannot be."""
-    fewest = -(-rows * across // FEW_FOR_A_PRODUCT)
     if rows * across > MOST_FOR_PRODUCTS:  # very short rows, of which there may be any number
         return 1
+    fewest = -(-rows * across // FEW_FOR_A_PRODUCT)
     return next((parts for parts in range(fewest, 2 * fewest + 1) if rows % parts == 0), None)
 
 
@@ -175,8 +175,10 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     x = x if x.shape == factor else x.reshape(factor)
     if blocks > 1:
         made = _ONES[x.dtype.char][:blocks].dot(ones @ x) if first else x @ ones
+    elif first:
+        made = ones.dot(x) if len(factor) < 3 else ones @ x
     else:
-        made = ones.dot(x) if first and len(factor) < 3 else ones @ x if first else x.dot(ones)
+        made = x.dot(ones)
     return made if made.shape == shape else made.reshape(shape)
 
 

@@ -123,3 +123,13 @@ def override(
 def row_major(array: Any) -> Any:
     """Return the array itself where loops take it, row-major, writable and aligned, else a copy."""
     return array if array.flags.carray else np.array(array, order="C", ndmin=array.ndim)
+
+
+_NUMBER = np.dtype(np.int64)
+
+
+def positions_of(numbers: Any) -> Any:
+    """Return integers of any shape and width as loops take positions: a row of int64, without a copy if it is one."""
+    if numbers.__class__ is np.ndarray and numbers.ndim == 1 and numbers.dtype is _NUMBER and numbers.flags.carray:
+        return numbers
+    return row_major(np.asarray(numbers).astype(np.int64, copy=False)).reshape(-1)

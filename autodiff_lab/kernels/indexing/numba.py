@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.base.deferred import register_jitable
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
+from autodiff_lab.kernels.base.loops import Loop, loop, override, positions_of, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.checks import are_positions
 from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import larger, smaller
 
 _WORTH_A_THREAD = 1_000_000
-_NUMBER = np.dtype(np.int64)
 
 
 @register_jitable
@@ -76,17 +75,10 @@ def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
 _largest_rows, _least_rows = _extremes(larger), _extremes(smaller)
 
 
-def _numbered(positions: Any) -> Any:
-    """Return positions as a loop takes them: a row of int64."""
-    if positions.dtype is _NUMBER and positions.ndim == 1 and positions.flags.carray:
-        return positions
-    return row_major(np.asarray(positions).reshape(-1).astype(np.int64, copy=False))
-
-
 def _sum(g: Any, positions: Any, shape: tuple[int, ...], stack: int, length: int, width: int) -> Any:
     """Add g, seen as (stack, n, width), up into (stack, length, width), and give that a shape."""
     total = np.zeros((stack, length, width), g.dtype)
-    numbers = _numbered(positions)
+    numbers = positions_of(positions)
     rows = row_major(g).reshape(stack, numbers.size, width)
     if width == 1:
         inside = [_add_elements[g.dtype](rows[:, :, 0], numbers, total[:, :, 0])]
@@ -114,7 +106,7 @@ def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
     if how not in ("add", "sub") or not total.flags.c_contiguous or rows.dtype != total.dtype:
         return NotImplemented
     run, sign = _add_to_rows[total.dtype], total.dtype.type(1 if how == "add" else -1)
-    rows, positions = row_major(rows), row_major(positions.astype(np.int64, copy=False))
+    rows, positions = row_major(rows), positions_of(positions)
     if rows.size < _WORTH_A_THREAD:
         run(rows, positions, total, sign, 0, rows.shape[1])
         return total
@@ -167,7 +159,7 @@ def _extreme(rows_of: Loop, x: Any, ids: Any, count: int, empty: float) -> Any:
     width = math.prod(x.shape[1:])
     best = np.full((count, width), empty, x.dtype)
     if x.size:
-        rows, positions = row_major(x).reshape(-1, width), row_major(ids.astype(np.int64, copy=False))
+        rows, positions = row_major(x).reshape(-1, width), positions_of(ids)
         run = rows_of[x.dtype]
 
         def columns(low: int, high: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
+from autodiff_lab.kernels.base.loops import Loop, loop, override, positions_of, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up, flattened
 from autodiff_lab.kernels.maths.rows import (
@@ -227,15 +227,6 @@ def _dense_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, 
                 row[k] = (row[k] * scale - label[k]) * factor
 
 
-_NUMBER = np.dtype(np.int64)
-
-
-def _numbers(labels: Any) -> Any:
-    if labels.__class__ is np.ndarray and labels.ndim == 1 and labels.dtype is _NUMBER and labels.flags.carray:
-        return labels
-    return row_major(np.asarray(labels).astype(np.int64, copy=False)).reshape(-1)
-
-
 def _logits(work: int, dtype: Any) -> Any:
     return np.ones((work // 64, 64), dtype)
 
@@ -254,7 +245,7 @@ def sparse_softmax_cross_entropy(logits: Any, labels: Any) -> Any:
     """Cross entropy of each row with its class number."""
     if not _fit(logits, labels) or labels.dtype.kind not in "iu":
         return NotImplemented
-    rows, numbers = rows_of(logits), _numbers(labels)
+    rows, numbers = rows_of(logits), positions_of(labels)
     losses = np.empty(len(rows), logits.dtype)
     run = _sparse[logits.dtype]
     wrong = over_rows(run, rows, (rows, numbers, losses), room)
@@ -265,7 +256,7 @@ def _sparse_gradients(loop_of: Loop, g: Any, logits: Any, labels: Any, losses: A
     """Return the gradient, and write the losses if the loop makes them."""
     if not _fit(logits, labels, g) or labels.dtype.kind not in "iu":
         return NotImplemented
-    cotangents, rows, numbers = row_major(g.reshape(-1)), rows_of(logits), _numbers(labels)
+    cotangents, rows, numbers = row_major(g.reshape(-1)), rows_of(logits), positions_of(labels)
     made, run = np.empty(rows.shape, logits.dtype), loop_of[logits.dtype]
     wrong = over_rows(run, rows, (cotangents, rows, numbers, losses, made), sums)
     return NotImplemented if any(wrong) else made.reshape(logits.shape)

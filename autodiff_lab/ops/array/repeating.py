@@ -172,19 +172,20 @@ def reverse_sequence(input: TensorLike, seq_lengths: TensorLike, seq_axis: int =
     return take_along(x, tell_made(wrap(places)), axis=along, name=name)
 
 
-def _are_pairs(paddings: Any) -> bool:
-    """Return whether paddings are written as lists of two integers, which need not become a tensor to be read."""
-    return paddings.__class__ in (list, tuple) and all(
+def _are_widths(paddings: Any, rank: int) -> bool:
+    """Return whether paddings are written as a list of two widths for each axis, which need not become a tensor."""
+    return paddings.__class__ in (list, tuple) and len(paddings) == rank and all(
         row.__class__ in (list, tuple) and len(row) == 2 and row[0].__class__ is row[1].__class__ is int
-        for row in paddings
+        and min(row) >= 0 for row in paddings
     )
 
 
 def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
-    if _are_pairs(paddings) and len(paddings) == x._held.ndim and min(map(min, paddings), default=0) >= 0:  # type: ignore[arg-type]
-        widths = [tuple(row) for row in paddings]  # type: ignore[union-attr]
+    given: Any = paddings
+    if _are_widths(given, x._held.ndim):
+        widths = [tuple(row) for row in given]
     else:
         rows = np.asarray(convert(paddings)._array)
         if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
