@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels.base.store import Source, machine_code
+from autodiff_lab.kernels.base.store import load
 from tests.compile.vector_references import HAS_WIDE, TRUE, wide
 
 pytest.importorskip("numba", reason="vector maths needs Numba")
@@ -47,15 +47,18 @@ MOST_ULP = documented()
 
 def loop(name: str, kind: str) -> Callable[..., Any]:
     """Our function in a loop, as generated code calls it."""
-    from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
-
     given = ["x", "y"] if name == "power" else ["x"]
-    scope: dict[str, Any] = {"f": {"float32": SINGLE, "float64": VECTOR_DOUBLE}[kind][name]}
+    family = {"float32": "SINGLE", "float64": "VECTOR_DOUBLE"}[kind]
     call = ", ".join(f"{g}[i]" for g in given)
-    exec(f"def loop({', '.join(given)}, out):\n    for i in range(out.size):\n        out[i] = f({call})\n", scope)
-    signature = f"void({', '.join([f'{kind}[::1]'] * (len(given) + 1))})"
-    source = Source(scope["loop"], "loop", signature, {})
-    return machine_code(f"{name} {kind}", lambda: [source], kept=False)["loop"]
+    text = f"""
+from autodiff_lab.kernels.maths.single import {family}
+f = {family}["{name}"]
+@compiled("void({", ".join([f"{kind}[::1]"] * (len(given) + 1))})")
+def loop({", ".join(given)}, out):
+    for i in range(out.size):
+        out[i] = f({call})
+"""
+    return load(text).loop
 
 
 def odd_points(kind: str) -> np.ndarray:

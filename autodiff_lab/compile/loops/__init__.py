@@ -1,1 +1,1 @@
-"""Loops over memory: runs of elementwise lines as one Numba loop or one CUDA kernel, and the generated module."""
+"""Loops over memory: runs of elementwise lines as one loop or one CUDA kernel, and the generated module."""

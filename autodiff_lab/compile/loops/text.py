@@ -1,4 +1,4 @@
-"""The text of a fused loop: a `Region` as one loop over memory, compiled by Numba.
+"""The text of a fused loop: a `Region` as one loop over memory, in the subset of Python that is compiled.
 
 The loop runs over blocks of one long row, or over rows if an input or a reduction is split.  Inside a block sums may be
 reordered; between blocks they are added in double precision.  The text has numbered names, so that cached machine code
@@ -36,7 +36,7 @@ _NUMBERED = re.compile(r"(?<![A-Za-z0-9])v\d+(?![A-Za-z0-9])")
 
 
 class Argument(NamedTuple):
-    """An argument of a loop: its name there, its Numba type, and what the wrapper passes."""
+    """An argument of a loop: its name there, its type as Numba writes it, and what the wrapper passes."""
 
     name: str
     type: str
@@ -263,7 +263,7 @@ def number_names(region: Region) -> dict[int, str]:
 
 
 def element_type(region: Region, program: Program, value: int) -> str:
-    """Return the Numba type of an element of a value."""
+    """Return the type of an element of a value, as Numba writes it."""
     return "boolean" if program.values[value].dtype.kind == "b" else region.dtype.name
 
 

@@ -237,7 +237,7 @@ class Text:
         ]) + "\n"  # fmt: skip
 
     def _type(self, base: Any) -> str:
-        """Return the Numba type of a flat array."""
+        """Return the type of a flat array, as Numba writes it."""
         kind = self.body.kind_of(base)
         return f"{'boolean' if kind == 'bool' else kind}[::1]"
 

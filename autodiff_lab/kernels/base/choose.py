@@ -1,9 +1,9 @@
-"""The choice between the NumPy kernel of a heavy op and the Numba kernel that overrides it.
+"""The choice between the NumPy kernel of a heavy op and the compiled loops that override it.
 
 NumPy runs until the override is compiled, for classes of calls in which it is the faster one, and for whatever the
 override declines.  A class is made of dtypes, shapes, layouts and parameters.  The first call with enough work makes a
-thread in the background import Numba, compile the override and measure which kernel is faster for calls of this class;
-what was measured is kept on disk, for each machine.  `use_kernels` and the environment variable
+thread in the background compile the override and measure which kernel is faster for calls of this class; what was
+measured is kept on disk, for each machine.  `use_kernels` and the environment variable
 ``AUTODIFF_LAB_KERNELS`` (``auto``, ``numpy``, ``numba``) change this: ``numpy`` where results must not depend on the
 machine, ``numba`` to wait for every override and use it at any size.  Either fixes every choice.
 """
@@ -208,7 +208,7 @@ class Chosen:
         return ""
 
     def override(self) -> Callable[..., Any]:
-        """Return the function that overrides the reference; importing it imports Numba."""
+        """Return the function that overrides the reference."""
         if self._faster is None:
             self._faster = getattr(import_module(f"{FAMILIES}.{self.family}.numba"), self.function)
         return self._faster  # pyright: ignore[reportReturnType]
@@ -309,8 +309,8 @@ def use_kernels(mode: str) -> Generator[None]:
     Parameters
     ----------
     mode : str
-        ``"auto"``: Numba's where they are compiled and faster; ``"numpy"``: always the reference, whose results do not
-        depend on the machine; ``"numba"``: Numba's wherever there is one, waiting for it to be compiled.
+        ``"auto"``: overrides where they are compiled and faster; ``"numpy"``: always the reference, whose results do
+        not depend on the machine; ``"numba"``: the override wherever there is one, waiting for it to be compiled.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """When the compiler runs: in one thread at a time, mostly in the background, and never across a fork.
 
 Jobs of the background are done by a thread, which leaves machine code that has to be compiled to a child process (see
-`elsewhere`): Numba is written in Python, and a thread that runs it holds the lock of the interpreter.  What the thread
-does itself it does in pieces of two milliseconds, with a pause after each (`breathe`).
+`elsewhere`): the compiler is written in Python, and a thread that runs it holds the interpreter's lock.  What the
+thread does itself it does in pieces of two milliseconds, with a pause after each (`breathe`).
 
 A process that forks while another of its threads compiles leaves the child with locks that are never released:
 Python's, of modules that are half imported, and those of the compiler. Our own locks could be made again there, these
@@ -27,6 +27,13 @@ WORK, REST = 0.002, 3.0
 
 It counts what the thread computes: waiting for the interpreter's lock is not work, and is long enough as it is.
 """
+LENT, LOAN = 0.25, 0.005
+"""What part of the time of calls is lent to the background while it computes for them, and the most seconds at a time.
+
+A program that only runs Python never lets another thread have the interpreter before it must, every 5 milliseconds, and
+the background asks for it again after each file that it reads: that took a minute where 0.1 seconds were needed.
+"""
+_LEAST_LOAN = 0.0005  # seconds; shorter sleeps take longer than they say
 _way = os.environ.get("AUTODIFF_LAB_COMPILE")
 if _way not in (None, *WAYS):
     raise ValueError(f"AUTODIFF_LAB_COMPILE={_way!r} is unknown. Try one of {WAYS}.")
@@ -88,13 +95,13 @@ class _Compiling:
 
 
 COMPILING = _Compiling()
-"""Held while Numba is imported, compiles, or loads machine code."""
+"""Held while a compiler is imported, compiles, or loads machine code."""
 LONGEST_WAIT = 60.0
 """Seconds that a fork waits; then it goes ahead, because a fork that never returns is worse."""
 _held: list[bool] = []
 _background: dict[str, Any] = {}
 """The queue of jobs and the thread that does them, once a job was asked for."""
-_state = {"ends": False, "hurried": 0}
+_state: dict[str, Any] = {"ends": False, "hurried": 0, "computes": False, "owed": 0.0}
 IDLE = 5.0
 """Seconds without a job after which the background ends what it keeps for the next one."""
 WHEN_IDLE: list[Callable[[], None]] = []
@@ -152,6 +159,26 @@ def relax() -> None:
     _state["hurried"] -= 1
 
 
+def lend(seconds: float) -> None:
+    """Let the background have a share of the time that a call took, if it has something to compute."""
+    if not _state["computes"]:
+        return
+    owed = _state["owed"] = _state["owed"] + LENT * seconds
+    if owed >= _LEAST_LOAN:
+        _state["owed"] = 0.0
+        time.sleep(min(owed, LOAN))
+
+
+@contextmanager
+def resting() -> Generator[None]:
+    """In the block the background waits for something and needs no time of the interpreter's."""
+    _state["computes"] = False
+    try:
+        yield
+    finally:
+        _state["computes"] = _HERE.since is not None
+
+
 def breathe() -> None:
     """Pause, in the background, if this job has worked for a while: the program's own threads need the interpreter."""
     since = _HERE.since
@@ -161,7 +188,8 @@ def breathe() -> None:
         raise Ended
     worked = time.thread_time() - since
     if worked >= WORK and not _state["hurried"]:
-        time.sleep(min(REST * worked, 0.05))
+        with resting():
+            time.sleep(min(REST * worked, 0.05))
         _HERE.since = time.thread_time()
 
 
@@ -183,9 +211,10 @@ def _work(jobs: Any) -> None:
             job = jobs.get()
         if job is None or _state["ends"]:
             return
-        _HERE.since = time.thread_time()
+        _HERE.since, _state["computes"] = time.thread_time(), True
         with suppress(Exception, Ended):  # a job that fails must not stop those after it
             job()
+        _state["computes"] = False
 
 
 def _end() -> None:

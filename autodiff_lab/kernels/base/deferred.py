@@ -1,17 +1,33 @@
-"""Numba's decorators for what is compiled into loops, without Numba: each is applied when Numba is first needed.
+"""Marks on what is compiled into loops; those who compile, `lowering` or Numba, learn of them here.
 
-Machine code that is found on disk runs without Numba, so the modules that it was compiled from must be imported without
-it too: a quarter of a second of processor time.  `register_jitable`, `overload` and `intrinsic` are called as Numba's
-and note what they are to do; `register` does it.  `types`, `cgutils` and `ir` stand for
-``numba.types``, ``numba.core.cgutils`` and ``llvmlite.ir``.
+Machine code that is found on disk runs without a compiler, so the modules that it was compiled from must be imported
+without one too.  `register_jitable` and `overload` are called as Numba's.  An `intrinsic` is a function that writes
+LLVM's instructions itself.  `register` tells Numba of all that was marked, when it is first needed.
 """
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
+MARKED: dict[Any, dict[str, Any]] = {}
+"""Functions that compiled code may call, and the options of each, such as ``fastmath``."""
+OVERLOADS: dict[Any, tuple[Callable[..., Any], dict[str, Any]]] = {}
+"""Functions instead of which compiled code calls another one: what chooses it by dtypes, and its options."""
+
+
+class Intrinsic(NamedTuple):
+    """A function that writes instructions: its name, the kinds of its result and its arguments, and what writes."""
+
+    name: str
+    result: str
+    given: tuple[str, ...]
+    write: Callable[..., Any]
+
+
+INTRINSICS: dict[Any, Intrinsic] = {}
 _waiting: list[Callable[[Any], None]] = []
 
 
@@ -25,15 +41,14 @@ class _Later:
         return getattr(import_module(self._name), name)
 
 
-types: Any = _Later("numba.types")
 ir: Any = _Later("llvmlite.ir")
-cgutils: Any = _Later("numba.core.cgutils")
 
 
 def register_jitable(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Mark a function that compiled code may call, and that is compiled with it; it stays callable from Python."""
 
     def mark(function: Callable[..., Any]) -> Any:
+        MARKED[function] = options
         _waiting.append(lambda emitting: emitting.overload(function, lambda *args: function, options, strict=False))
         return function
 
@@ -41,24 +56,49 @@ def register_jitable(function: Callable[..., Any] | None = None, **options: Any)
 
 
 def overload(function: Callable[..., Any], jit_options: dict[str, Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Mark a function of types that returns what compiled code calls instead of another function."""
+    """Mark a function of dtypes that returns what compiled code calls instead of another function."""
 
     def mark(chosen: Callable[..., Any]) -> Any:
+        OVERLOADS[function] = chosen, jit_options
         _waiting.append(lambda emitting: emitting.overload(function, chosen, jit_options, strict=True))
         return chosen
 
     return mark
 
 
-def intrinsic(definition: Callable[..., Any]) -> Any:
-    """Make a function for compiled code out of one that gives its types and writes its instructions."""
+def intrinsic(result: str, *given: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function for compiled code out of one that writes its instructions.
 
-    def instructions(*args: Any) -> Any:
-        raise NotImplementedError("for compiled code only")
+    Parameters
+    ----------
+    result : str
+        The kind of its result: a dtype as Numba names it, ``"=n"`` for the dtype of the n-th argument, ``"row of n"``
+        for an array of that dtype, or ``"void"``.
+    *given : str
+        The kinds to which arguments are converted; ``"="`` takes one as it is.
 
-    instructions.__doc__, instructions.__name__ = definition.__doc__, definition.__name__
-    _waiting.append(lambda emitting: emitting.intrinsic(instructions, definition))
-    return instructions
+    Returns
+    -------
+    callable
+        Takes the function that writes: of the site (a `lowering.sites.Site`, or its like for Numba) and of the
+        arguments, which are LLVM's values for numbers.
+    """
+
+    def make(write: Callable[..., Any]) -> Any:
+        def instructions(*args: Any) -> Any:
+            raise NotImplementedError("for compiled code only")
+
+        instructions.__doc__, instructions.__name__ = write.__doc__, write.__name__
+        made = INTRINSICS[instructions] = Intrinsic(write.__name__, result, given, write)
+        _waiting.append(lambda emitting: emitting.intrinsic(instructions, made))
+        return instructions
+
+    return make
+
+
+def remember(file: str, text: str) -> None:
+    """Let the text of functions that are in no file be found under a name, as tracebacks and compilers look for it."""
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
 def register(emitting: Any = None) -> None:

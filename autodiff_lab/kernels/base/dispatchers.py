@@ -14,7 +14,7 @@ from numba.core import caching, sigutils
 
 from autodiff_lab.kernels.base import store
 from autodiff_lab.kernels.base.deferred import register
-from autodiff_lab.kernels.base.emitting import GATHERS
+from autodiff_lab.kernels.lowering.objects import GATHERS, WRAPS
 
 
 def dispatcher(
@@ -25,9 +25,9 @@ def dispatcher(
     What other machine code calls by its address is compiled in each process.
     """
     register()
+    options = {key: value for key, value in options.items() if key not in (GATHERS, WRAPS)}
     if not python:
         return cfunc(signature, error_model="numpy", **options)(function)
-    options = {key: value for key, value in options.items() if key != GATHERS}
     made: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if stamp and store.folder() is not None:
         _Locator.stamps[function] = stamp

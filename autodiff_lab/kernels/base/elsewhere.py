@@ -1,11 +1,11 @@
 """Machine code that a process of its own compiles, while this one goes on.
 
-Numba is written in Python: a thread that compiles holds the lock of the interpreter for seconds.  So the thread in the
-background (see `compiler`) sends what is missing to a child process, `workshop`, with a low priority, and waits for the
-answer, which costs nothing.  The child writes machine code to the cache folder and sends it back as well, so that a
-folder that is full or read-only does not matter.  It stays for a few seconds for the next job.  If the interpreter ends
-first, the child finishes its job for the next process.  Where no process can be started, or one ends early, the thread
-compiles by itself, after one warning.
+The compiler is written in Python: a thread that runs it holds the lock of the interpreter for seconds.  So the thread
+in the background (see `compiler`) sends what is missing to a child process, `workshop`, with a low priority, and waits
+for the answer, which costs nothing.  The child writes machine code to the cache folder and sends it back as well, so
+that a folder that is full or read-only does not matter.  It stays for a few seconds for the next job.  If the
+interpreter ends first, the child finishes its job for the next process.  Where no process can be started, or one ends
+early, the thread compiles by itself, after one warning.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ class _Child:
         """Send wishes, and take what comes back until all are done."""
         send(self.process.stdin, wishes)
         while True:
-            what, *rest = receive(self)
+            with compiler.resting():
+                what, *rest = receive(self)
             if what == "code":
                 name, data = rest
                 store.RECEIVED[name] = data

@@ -1,8 +1,8 @@
-"""Loops that Numba compiles on first use, for one dtype at a time, and overrides that are made of them.
+"""Loops that are compiled on first use, for one dtype at a time, and overrides that are made of them.
 
 A loop is an ordinary function with a signature that leaves the dtype open.  Its machine code is kept in the folder of
 `store`, under the hash of its module's text and of all that it imports, so that no stale code is ever found, and runs
-without Numba; where no folder can be written it is compiled again in each process.
+without a compiler; where no folder can be written it is compiled again in each process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autodiff_lab.kernels.base.compiler import COMPILING
 
 
 class Loop:
-    """A function in the subset of Python that Numba compiles, and its machine code for each dtype.
+    """A function in the subset of Python that is compiled, and its machine code for each dtype.
 
     Parameters
     ----------
@@ -29,7 +29,9 @@ class Loop:
     signature : str
         Types of its arguments as Numba writes them, ``{t}`` in the place of the dtype.
     options : dict
-        Further options of `numba.njit`.
+        Further options of `numba.njit`, and ``wraparound``: False promises that no index counts from the end and that
+        slices lie inside their arrays, so that nothing is asked about either.  Promises that are not kept read other
+        memory.
     """
 
     def __init__(self, function: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""Machine code as functions of Python, loaded without Numba.
+"""Machine code as functions of Python, loaded without a compiler.
 
 An object file holds functions that take the arguments of a call as Python passes them to functions written in C: they
 read numbers and arrays themselves, release the interpreter's lock and call the loop.  Loading one needs LLVM's linker,
-a few milliseconds, and none of Numba; calling one takes 0.1 microseconds.  `machine` names what machine code holds for,
-and `Unloadable` says that this interpreter or this system is not one for which `emitting` writes such functions.
+a few milliseconds; calling one takes 0.1 microseconds.  `machine` names what machine code holds for,
+and `Unloadable` says that this interpreter or this system is not one for which such functions are written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ORDER, NUMBER = 26, 28
 """Offsets of the byte order and of the number in a dtype."""
 _FASTCALL = 0x80  # of PyMethodDef: an array of arguments, and their number
 _SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_JIT")
-"""Environment variables that change what Numba compiles, after ``NUMBA_``."""
+"""Environment variables that change what is compiled, after ``NUMBA_``."""
 _addresses: dict[str, int] = {}
 
 

@@ -10,40 +10,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable, types
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable
 
 STEP = "int32(CPointer(int64))"
 """The signature of a step; it returns 0, or something else if it declines what it met."""
 
 
-@intrinsic
-def at(typing_context: Any, address: Any, size: Any, number: Any) -> Any:
+@intrinsic("row of 2", "int64", "int64", "=")
+def at(site: Any, address: Any, size: Any, number: Any) -> Any:
     """Return the array of `size` numbers that begins at an address."""
-    row = types.Array(number.dtype, 1, "C")
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        from numba.np.arrayobj import populate_array
-
-        kind = context.get_data_type(row.dtype)
-        bytes_of_one = ir.IntType(64)(context.get_abi_sizeof(kind))
-        made = context.make_array(row)(context, builder)
-        data = builder.inttoptr(args[0], kind.as_pointer())
-        populate_array(made, data, [args[1]], [bytes_of_one], bytes_of_one, meminfo=None)
-        return made._getvalue()
-
-    return row(types.int64, types.int64, number), generate
+    return site.row(site.builder.inttoptr(address, site.element(2).as_pointer()), size, 2)
 
 
-@intrinsic
-def call_step(typing_context: Any, function: Any, slots: Any) -> Any:
+@intrinsic("int32", "int64", "int64")
+def call_step(site: Any, function: Any, slots: Any) -> Any:
     """Call the step at an address with the address of its slots."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(64).as_pointer()])
-        at = builder.inttoptr(args[0], kind.as_pointer())
-        return builder.call(at, [builder.inttoptr(args[1], ir.IntType(64).as_pointer())])
-
-    return types.int32(types.int64, types.int64), generate
+    longs = ir.IntType(64).as_pointer()
+    kind = ir.FunctionType(ir.IntType(32), [longs])
+    step = site.builder.inttoptr(function, kind.as_pointer())
+    return site.builder.call(step, [site.builder.inttoptr(slots, longs)])
 
 
 @register_jitable

@@ -1,8 +1,8 @@
 """Machine code, kept in memory and in a folder of the user's cache, so that the next process starts quickly.
 
 What is compiled is identified by a hash of its text, of the text of all that it imports from this package, and of
-versions.  What is found needs no Numba: see `native`.  Where no folder can be written everything still works, compiled
-again in each process, after one warning.
+versions.  What is found needs no compiler: see `native`.  Where no folder can be written everything still works,
+compiled again in each process, after one warning.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from autodiff_lab.kernels.base import native
 from autodiff_lab.kernels.base.compiler import COMPILING, NotYet, breathe, wish, wishes
+from autodiff_lab.kernels.base.deferred import remember
 
 _PACKAGE = Path(__file__).parents[2]
 _IMPORTS = re.compile(
@@ -40,6 +41,8 @@ _NAMES = ("loop", "step", "run", "interpret")
 _NOT_YET = types.SimpleNamespace(**dict.fromkeys(_NAMES, types.SimpleNamespace(address=0)))
 RECEIVED: dict[str, bytes] = {}
 """Files of machine code that another process made for this one, by name, until they are loaded."""
+LEFT_TO_NUMBA: dict[str, str] = {}
+"""Loops that this process had Numba compile, by name, and what in them is not translated here."""
 WRITTEN: list[Callable[[str, bytes], None]] = []
 """Who wants to know of machine code that was compiled."""
 
@@ -97,7 +100,7 @@ def _nowhere() -> None:
 def made_with(text: str) -> str:
     """Hash what the machine code of a module depends on beside its own text: all that it imports, and versions.
 
-    Numba compiles helpers into their callers, whichever file of this package they stand in.
+    Helpers are compiled into their callers, whichever file of this package they stand in.
     """
     found: dict[str, str] = {}
     waiting = _imported(text)
@@ -172,14 +175,17 @@ def _sources(text: str, stamp: str) -> list[Source]:
 
     def marks(python: bool) -> Callable[..., Any]:
         return lambda signature, **options: (
-            lambda function: made.append(Source(function, function.__name__, signature, options, python))
+            lambda function: made.append(Source(function, function.__name__, signature, inside | options, python))
         )
+
+    inside = {"wraparound": False}  # generated texts index from the beginning only
 
     name = f"autodiff_lab_kernel_{stamp[:24]}"
     module = types.ModuleType(name)
     vars(module).update(compiled=marks(python=True), addressed=marks(python=False))
     sys.modules[name] = module  # Numba looks a function's module up while it compiles and when it loads
     try:
+        remember(f"<{name}>", text)
         exec(compile(text, f"<{name}>", "exec"), vars(module))
     except BaseException:
         del sys.modules[name]
@@ -195,7 +201,7 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
     stamp : str
         Of everything that they are compiled from.
     sources : callable
-        Returns what is to be compiled; called only if need be, since it may import Numba.
+        Returns what is to be compiled; called only if need be.
     kept : bool
         Whether the stamp means the same in another process.
 
@@ -214,8 +220,7 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
     made = sources()
     try:
         native.check()
-        emit = import_module("autodiff_lab.kernels.base.emitting").emit
-        pieces = [emit(*one, stamp) for one in made]
+        pieces = [_emitted(one, stamp) for one in made]
         functions = native.functions(pieces)
     except native.Unloadable:
         dispatcher = import_module("autodiff_lab.kernels.base.dispatchers").dispatcher
@@ -227,6 +232,16 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
             tell(name, data)
         _keep(name, data)
     return functions
+
+
+def _emitted(source: Source, stamp: str) -> native.Piece:
+    """Return machine code: translated here, which takes a fraction of Numba's time, or else by Numba."""
+    kinds = import_module("autodiff_lab.kernels.lowering.kinds")
+    try:
+        return import_module("autodiff_lab.kernels.lowering.objects").emit(*source, stamp)
+    except kinds.Untranslatable as error:
+        LEFT_TO_NUMBA[source.function.__qualname__] = str(error)
+        return import_module("autodiff_lab.kernels.base.emitting").emit(*source, stamp)
 
 
 def _read(name: str) -> bytes:

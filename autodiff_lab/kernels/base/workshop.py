@@ -9,7 +9,6 @@ import select
 import signal
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from autodiff_lab.kernels.base import choose, measuring, store
@@ -36,34 +35,13 @@ def main(stays: float) -> None:
     store.WRITTEN.append(lambda name, data: say("code", name, data))
     measuring.TELL.append(lambda key, value: say("measured", key, value))
     into = os.fdopen(0, "rb", buffering=0)
-    ready = False
     with suppress(EOFError, OSError):
         while _comes(into, stays):
             wishes = list(map(pickle.loads, receive(_Whole(into))))
-            if wishes and not ready:
-                ready = True
-                with suppress(Exception):
-                    _import_numba()
             for wish in wishes:
                 with suppress(Exception):  # the other process finds out what is missing, and why
                     _do(wish)
             say("done")
-
-
-def _import_numba() -> None:
-    """Import Numba without SciPy's linear algebra, which it would load only to learn whether it is there.
-
-    No loop of ours calls that through Numba, and it takes a third of Numba's own time.
-    """
-    import_module("numba")
-    hidden = "scipy" not in sys.modules
-    if hidden:
-        sys.modules["scipy"] = None  # type: ignore[assignment] - the import of such a module fails
-    try:
-        import_module("numba.np.arraymath")
-    finally:
-        if hidden:
-            del sys.modules["scipy"]
 
 
 def _comes(stream: Any, stays: float) -> bool:

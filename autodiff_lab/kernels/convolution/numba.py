@@ -32,7 +32,10 @@ from autodiff_lab.kernels.convolution.reference import Padding, Sizes
 _of_pixels, _of_taps = correlation(), correlation_of_filter()
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
+@loop(
+    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)",
+    wraparound=False,
+)
 def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
     """Sums over the taps at `offsets` of the images from `low` to `high`; `sizes` are those of a `Plan`.
 
@@ -41,7 +44,9 @@ def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
     _of_pixels(x, w, out, image, panel, offsets, taps, sizes, low, high)
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
+@loop(
+    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)", wraparound=False
+)
 def correlate_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
     """Gradients of a filter over the blocks of images from `low` to `high`, each block into its own filter."""
     _of_taps(x, g, out, image, offsets, rows, sizes, low, high)
@@ -112,7 +117,7 @@ def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padd
     return _summed(correlate_filter[x.dtype], plan, x, g, shape)
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64, int64)")
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64, int64)", wraparound=False)
 def correlate_deep(x, w, out, image, offsets, sizes, low, high) -> None:
     """Sums over the taps at `offsets` of the images from `low` to `high`; `w` holds the taps in that order."""
     c, terms = sizes[0], sizes[2] // sizes[0]
@@ -137,7 +142,9 @@ def correlate_deep(x, w, out, image, offsets, sizes, low, high) -> None:
                         )  # fmt: skip
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)")
+@loop(
+    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)", wraparound=False
+)
 def correlate_deep_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
     """Gradients of the filters over the blocks of images from `low` to `high`, each block into its own filters."""
     c, run, out_w = sizes[0], sizes[2] // sizes[0], sizes[19]

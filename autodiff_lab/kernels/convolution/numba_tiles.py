@@ -21,7 +21,7 @@ from typing import Any
 
 from llvmlite.binding import get_host_cpu_features
 
-from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable, types
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable
 from autodiff_lab.kernels.maths.bits import put
 
 _has = get_host_cpu_features()
@@ -194,47 +194,37 @@ def tile_of(kind: str, rows_had: tuple[int, ...] = (), vectors_had: tuple[int, .
     """
     sizes = [(r, v) for r in rows_had or range(1, ROWS + 1) for v in vectors_had or (1, 2)]
 
-    @intrinsic
-    def tile(
-        typing_context: Any, x: Any, x_at: Any, offsets: Any, first: Any, segments: Any, run: Any, apart: Any,
-        stride: Any, w: Any, w_at: Any, w_apart: Any, out: Any, out_at: Any, out_apart: Any, rows: Any, columns: Any,
-        more: Any,
-    ) -> Any:  # fmt: skip
-        """Put a tile into `out`, or add it if `more`.
+    @intrinsic("void", "=", "int64", "=", *["int64"] * 5, "=", "int64", "int64", "=", *["int64"] * 5)
+    def tile(site: Any, *args: Any) -> None:
+        """Put a tile into an array, or add it.
 
-        After each array follows where to begin in it; `offsets` are those of `segments` runs, each of `run` terms;
-        `apart` are the rows in x and `stride` the terms, in elements; `w_apart` and `out_apart` are rows of the others.
+        Arguments are x and where to begin in it; the offsets of runs, where to begin in them, how many runs and of how
+        many terms; how far rows of x lie apart, and terms, in elements; w, where to begin, and how far its rows lie
+        apart; the result, where, and how far; how many rows and columns; and whether the tile is added.
         """
-        whole = types.int64
-        given = (x, whole, offsets, whole, *[whole] * 4, w, whole, whole, out, *[whole] * 5)
+        b, real = site.builder, site.element(0)
+        size = 4 if isinstance(real, ir.FloatType) else 8
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real = context.get_data_type(x.dtype)
-            size = real.get_abi_size(context.target_data)
+        def address(n: int, itemsize: int, kind: Any) -> Any:
+            start = b.bitcast(site.data(n), _ADDRESS)
+            return b.bitcast(b.gep(start, [b.mul(args[n + 1], _I64(itemsize))]), kind)
 
-            def address(n: int, itemsize: int, kind: Any) -> Any:
-                start = builder.bitcast(context.make_array(signature.args[n])(context, builder, args[n]).data, _ADDRESS)
-                return builder.bitcast(builder.gep(start, [builder.mul(args[n + 1], _I64(itemsize))]), kind)
-
-            passed = [
-                address(0, size, _ADDRESS), address(2, 8, _I64.as_pointer()), *args[4:8], address(8, size, _ADDRESS),
-                args[10], address(11, size, _ADDRESS), args[13], *args[15:17],
-            ]  # fmt: skip
-            two = builder.zext(builder.icmp_signed(">", args[15], _I64(BYTES // size)), _I64)
-            end = builder.append_basic_block("tile_end")
-            choice = builder.switch(builder.add(builder.shl(args[14], _I64(1)), two), end)
-            for number, vectors in sizes:
-                if vectors == 2 and kind == "channels":
-                    continue
-                block = builder.append_basic_block(f"tile_{number}_{vectors}")
-                choice.add_case(_I64(2 * number + vectors - 1), block)
-                with builder.goto_block(block):
-                    builder.call(_written(builder.module, real, number, vectors, kind), passed)
-                    builder.branch(end)
-            builder.position_at_end(end)
-            return context.get_dummy_value()
-
-        return types.void(*given), generate
+        passed = [
+            address(0, size, _ADDRESS), address(2, 8, _I64.as_pointer()), *args[4:8], address(8, size, _ADDRESS),
+            args[10], address(11, size, _ADDRESS), args[13], *args[15:17],
+        ]  # fmt: skip
+        two = b.zext(b.icmp_signed(">", args[15], _I64(BYTES // size)), _I64)
+        end = b.append_basic_block("tile_end")
+        choice = b.switch(b.add(b.shl(args[14], _I64(1)), two), end)
+        for number, vectors in sizes:
+            if vectors == 2 and kind == "channels":
+                continue
+            block = b.append_basic_block(f"tile_{number}_{vectors}")
+            choice.add_case(_I64(2 * number + vectors - 1), block)
+            with b.goto_block(block):
+                b.call(_written(b.module, real, number, vectors, kind), passed)
+                b.branch(end)
+        b.position_at_end(end)
 
     return tile
 

@@ -33,7 +33,7 @@ def _inside(positions: Any, length: int) -> bool:
     return not wrong
 
 
-@loop("boolean({t}[:,:,::1], int64[::1], {t}[:,:,::1], int64, int64)")
+@loop("boolean({t}[:,:,::1], int64[::1], {t}[:,:,::1], int64, int64)", wraparound=False)
 def _add_rows(rows: Any, positions: Any, total: Any, low: int, high: int) -> bool:
     """Add columns low to high of rows (a, n, c) up in a total (a, m, c) by positions (n); say whether all are in it."""
     if not _inside(positions, total.shape[1]):
@@ -46,7 +46,7 @@ def _add_rows(rows: Any, positions: Any, total: Any, low: int, high: int) -> boo
     return True
 
 
-@loop("boolean({t}[:,::1], int64[::1], {t}[:,::1])")
+@loop("boolean({t}[:,::1], int64[::1], {t}[:,::1])", wraparound=False)
 def _add_elements(elements: Any, positions: Any, total: Any) -> bool:
     if not _inside(positions, total.shape[1]):
         return False
@@ -69,7 +69,7 @@ def _extremes(better: Callable[[Any, Any], Any]) -> Loop:
                     to[c] = better(to[c], row[c])
 
     run.__name__ = f"_{better.__name__}_rows"
-    return loop("void({t}[:,::1], int64[::1], {t}[:,::1], uint8[::1], int64, int64)")(run)
+    return loop("void({t}[:,::1], int64[::1], {t}[:,::1], uint8[::1], int64, int64)", wraparound=False)(run)
 
 
 _largest_rows, _least_rows = _extremes(larger), _extremes(smaller)
@@ -91,7 +91,7 @@ def _sum(g: Any, positions: Any, shape: tuple[int, ...], stack: int, length: int
     return total.reshape(shape) if all(inside) else NotImplemented
 
 
-@loop("void({t}[:,::1], int64[::1], {t}[:,::1], {t}, int64, int64)")
+@loop("void({t}[:,::1], int64[::1], {t}[:,::1], {t}, int64, int64)", wraparound=False)
 def _add_to_rows(rows: Any, positions: Any, total: Any, sign: Any, low: int, high: int) -> None:
     """Add columns low to high of rows (n, c), times a sign, to the rows of a total (m, c) at positions (n)."""
     for i in range(positions.size):

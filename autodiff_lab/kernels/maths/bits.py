@@ -9,108 +9,90 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable, types
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable
 
 
-@intrinsic
-def bits_of(typing_context: Any, x: Any) -> Any:
+@intrinsic("int32", "float32")
+def bits_of(site: Any, x: Any) -> Any:
     """Read the bits of a float32 as an integer."""
-    return types.int32(types.float32), lambda c, b, s, args: b.bitcast(args[0], ir.IntType(32))
+    return site.builder.bitcast(x, ir.IntType(32))
 
 
-@intrinsic
-def bits_of_double(typing_context: Any, x: Any) -> Any:
+@intrinsic("int64", "float64")
+def bits_of_double(site: Any, x: Any) -> Any:
     """Read the bits of a float64 as an integer."""
-    return types.int64(types.float64), lambda c, b, s, args: b.bitcast(args[0], ir.IntType(64))
+    return site.builder.bitcast(x, ir.IntType(64))
 
 
-@intrinsic
-def from_bits(typing_context: Any, x: Any) -> Any:
+@intrinsic("float32", "=")
+def from_bits(site: Any, x: Any) -> Any:
     """Make a float32 of the low 32 bits of an integer."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        low = args[0] if args[0].type.width == 32 else builder.trunc(args[0], ir.IntType(32))
-        return builder.bitcast(low, ir.FloatType())
-
-    return types.float32(x), generate
+    low = x if x.type.width == 32 else site.builder.trunc(x, ir.IntType(32))
+    return site.builder.bitcast(low, ir.FloatType())
 
 
-@intrinsic
-def double_from_bits(typing_context: Any, x: Any) -> Any:
+@intrinsic("float64", "int64")
+def double_from_bits(site: Any, x: Any) -> Any:
     """Make a float64 of the bits of an integer."""
-    return types.float64(types.int64), lambda c, b, s, args: b.bitcast(args[0], ir.DoubleType())
+    return site.builder.bitcast(x, ir.DoubleType())
 
 
-@intrinsic
-def choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
+@intrinsic("=1", "boolean", "=", "=1")
+def choose(site: Any, condition: Any, x: Any, y: Any) -> Any:
     """Take x where the condition holds, else y, without a branch."""
-    return x(types.boolean, x, x), lambda c, b, s, args: b.select(args[0], args[1], args[2])
+    return site.builder.select(condition, x, y)
 
 
 def _whole(name: str) -> Any:
     """Return an intrinsic that rounds to an integer."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(builder.module.declare_intrinsic(name, [args[0].type]), args)
+    def write(site: Any, x: Any) -> Any:
+        return site.builder.call(site.builder.module.declare_intrinsic(name, [x.type]), [x])
 
-    return lambda typing_context, x: (x(x), generate)
-
-
-floor = intrinsic(_whole("llvm.floor"))
-ceil = intrinsic(_whole("llvm.ceil"))
-nearest = intrinsic(_whole("llvm.rint"))
+    return intrinsic("=0", "=")(write)
 
 
-@intrinsic
-def fused(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
+floor = _whole("llvm.floor")
+ceil = _whole("llvm.ceil")
+nearest = _whole("llvm.rint")
+
+
+@intrinsic("=0", "=", "=0", "=0")
+def fused(site: Any, x: Any, y: Any, z: Any) -> Any:
     """Give x · y + z, rounded once."""
-    return x(x, x, x), lambda c, b, s, args: b.fma(*args)
+    return site.builder.fma(x, y, z)
 
 
 def _extreme(name: str) -> Any:
-    """An intrinsic that takes the larger or smaller of two, nan if either is; LLVM reduces whole vectors with it."""
+    """Return an intrinsic that takes the larger or smaller of two, nan if either is; LLVM reduces vectors with it."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = args[0].type
-        function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind, kind]))
-        return builder.call(function, args)
+    def write(site: Any, x: Any, y: Any) -> Any:
+        kind = ir.FunctionType(x.type, [x.type, x.type])
+        return site.builder.call(site.builder.module.declare_intrinsic(name, [x.type], kind), [x, y])
 
-    return lambda typing_context, x, y: (x(x, x), generate)
-
-
-greatest = intrinsic(_extreme("llvm.maximum"))
-least = intrinsic(_extreme("llvm.minimum"))
+    return intrinsic("=0", "=", "=0")(write)
 
 
-@intrinsic
-def add_up(typing_context: Any, total: Any, x: Any) -> Any:
+greatest = _extreme("llvm.maximum")
+least = _extreme("llvm.minimum")
+
+
+@intrinsic("=0", "=", "=0")
+def add_up(site: Any, total: Any, x: Any) -> Any:
     """Add to a sum in whatever order is fastest."""
-    return total(total, total), lambda c, b, s, args: b.fadd(args[0], args[1], flags=("reassoc",))
+    return site.builder.fadd(total, x, flags=("reassoc",))
 
 
-@intrinsic
-def multiply_up(typing_context: Any, total: Any, x: Any) -> Any:
+@intrinsic("=0", "=", "=0")
+def multiply_up(site: Any, total: Any, x: Any) -> Any:
     """Multiply to a product in whatever order is fastest."""
-    return total(total, total), lambda c, b, s, args: b.fmul(args[0], args[1], flags=("reassoc",))
+    return site.builder.fmul(total, x, flags=("reassoc",))
 
 
-@intrinsic
-def flattened(typing_context: Any, array: Any) -> Any:
+@intrinsic("row of 0", "=")
+def flattened(site: Any, array: Any) -> Any:
     """View a row-major array as one row; `reshape` would ask Numba's library, which machine code does without."""
-    row = types.Array(array.dtype, 1, "C", readonly=not array.mutable, aligned=array.aligned)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        source = context.make_array(array)(context, builder, args[0])
-        made = context.make_array(row)(context, builder)
-        for field in ("data", "nitems", "itemsize", "meminfo", "parent"):
-            setattr(made, field, getattr(source, field))
-        word = source.nitems.type
-        one = ir.Constant(ir.ArrayType(word, 1), ir.Undefined)
-        made.shape = builder.insert_value(one, source.nitems, 0)
-        made.strides = builder.insert_value(one, source.itemsize, 0)
-        return made._getvalue()
-
-    return row(array), generate
+    return site.row(site.data(0), site.count(0), 0)
 
 
 @register_jitable(forceinline=True)

@@ -8,7 +8,7 @@ fills none.
 LLVM does not vectorize the search for an extreme among floats, since nan forbids it; among integers that are ordered as
 the floats are it does.
 """
-# ruff: noqa: ANN001, ANN201, ANN202, PLW0108 - Numba wants a function of Python's, not one that it has compiled
+# ruff: noqa: ANN001, ANN201, ANN202 - Numba wants a function of Python's, not one that it has compiled
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportArgumentType=false
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import overload, register_jitable, types
+from autodiff_lab.kernels.base.deferred import overload, register_jitable
 from autodiff_lab.kernels.maths.bits import (
     add_up,
     bits_of,
@@ -47,12 +47,20 @@ _NAN_BELOW, _NAN_BELOW_DOUBLE = np.int32(-0x7FC00000), np.int64(-0x7FF8000000000
 def _by_width(single: Callable[..., Any], double: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function for compiled code out of one for numbers of 32 bits and one for numbers of 64 bits."""
 
+    def calling(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(x):
+            return function(x)
+
+        return call
+
     def function(x):
         raise NotImplementedError
 
+    calls = calling(single), calling(double)
+
     @overload(function, jit_options={"forceinline": True})
     def chosen(x):
-        return single if x in (types.float32, types.int32) else double
+        return calls[x.name not in ("float32", "int32")]
 
     return function
 
@@ -70,35 +78,52 @@ def _exp_below_0(x):
     return p * from_bits(np.int32((n + _UP) << np.int32(23))) * _DOWN
 
 
-exponential = _by_width(lambda x: _exp(x), lambda x: _exp_double(x))
+exponential = _by_width(_exp, _exp_double)
 """e^x in the dtype of x."""
-exponential_below_0 = _by_width(lambda x: _exp_below_0(x), lambda x: _exp_double(x))
+exponential_below_0 = _by_width(_exp_below_0, _exp_double)
 """e^x in the dtype of x, for x up to 0 or nan."""
-tanh = _by_width(lambda x: _tanh(x), lambda x: _tanh_double(x))
+tanh = _by_width(_tanh, _tanh_double)
 """The hyperbolic tangent in the dtype of x."""
-sigmoid = _by_width(lambda x: _sigmoid(x), lambda x: _sigmoid_double(x))
+sigmoid = _by_width(_sigmoid, _sigmoid_double)
 """The sigmoid in the dtype of x."""
 
 
+@register_jitable(forceinline=True)
 def _in_order(x):
     bits = bits_of(x)
     return np.int32(bits ^ ((bits >> np.int32(31)) & _ALL_BUT_SIGN))
 
 
+@register_jitable(forceinline=True)
 def _in_order_double(x):
     bits = bits_of_double(x)
     return np.int64(bits ^ ((bits >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))
 
 
+@register_jitable(forceinline=True)
+def _from_order(x):
+    return from_bits(np.int32(x ^ ((x >> np.int32(31)) & _ALL_BUT_SIGN)))
+
+
+@register_jitable(forceinline=True)
+def _from_order_double(x):
+    return double_from_bits(np.int64(x ^ ((x >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE)))
+
+
+def _always(value: Any) -> Callable[..., Any]:
+    @register_jitable(forceinline=True)
+    def constant(x):
+        return value
+
+    return constant
+
+
 in_order = _by_width(_in_order, _in_order_double)
 """The integer of a float, in the order of the floats; LLVM finds the largest of those without regard to nan."""
-from_order = _by_width(
-    lambda x: from_bits(np.int32(x ^ ((x >> np.int32(31)) & _ALL_BUT_SIGN))),
-    lambda x: double_from_bits(np.int64(x ^ ((x >> np.int64(63)) & _ALL_BUT_SIGN_DOUBLE))),
-)
+from_order = _by_width(_from_order, _from_order_double)
 """The float of an integer that `in_order` made."""
-_nan_above = _by_width(lambda x: _NAN, lambda x: _NAN_DOUBLE)
-_nan_below = _by_width(lambda x: _NAN_BELOW, lambda x: _NAN_BELOW_DOUBLE)
+_nan_above = _by_width(_always(_NAN), _always(_NAN_DOUBLE))
+_nan_below = _by_width(_always(_NAN_BELOW), _always(_NAN_BELOW_DOUBLE))
 
 
 @register_jitable(forceinline=True)

@@ -12,18 +12,20 @@ the product with y multiplies its error by up to 709, and so would the error of 
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.base.deferred import register_jitable, remember
 from autodiff_lab.kernels.maths import double
 from autodiff_lab.kernels.maths.bits import choose, floor, fused
 from autodiff_lab.kernels.maths.double import exp, exp_and_rest, log, split
 
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
 
+_numbers = itertools.count()
 _NEAR_DOUBLE = [
     1.4725865480556744e-06, -1.4845849259707869e-05, 0.00012053335124353741, -0.0008548297753674966,
     0.00522397737302147, -0.026866170632887928, 0.11283791670925353, -0.37612638903183476, 0.12837916709551256,
@@ -50,7 +52,10 @@ def polynomial(coefficients: list[float], number: Any) -> Any:
     for n in range(1, len(coefficients)):
         text = f"({text}) * z + c{n}"
     scope: dict[str, Any] = {f"c{n}": number(c) for n, c in enumerate(coefficients)}
-    exec(f"def evaluate(z):\n    return {text}\n", scope)
+    made = f"def evaluate(z):\n    return {text}\n"
+    name = f"<polynomial {next(_numbers)}>"
+    remember(name, made)
+    exec(compile(made, name, "exec"), scope)
     return register_jitable(forceinline=True, fastmath={"contract"})(scope["evaluate"])
 
 

@@ -3,7 +3,7 @@
 Generated modules import it.  SciPy publishes the addresses of its BLAS for compiled code.  An address
 differs from process to process, so it is an argument of a loop and no part of its machine code.
 """
-# ruff: noqa: ANN001, ANN201, ANN202
+# ruff: noqa: ANN001, ANN201
 
 # pyright: reportUnusedParameter=false, reportCallIssue=false
 from __future__ import annotations
@@ -13,7 +13,7 @@ import functools
 from importlib import import_module
 from typing import Any
 
-from autodiff_lab.kernels.base.deferred import cgutils, intrinsic, ir, register_jitable, types
+from autodiff_lab.kernels.base.deferred import intrinsic, ir, register_jitable
 
 _NAMES = {"float32": "sgemm", "float64": "dgemm"}
 
@@ -41,37 +41,30 @@ def address(kind: str) -> int:
     return int(api.PyCapsule_GetPointer(published, api.PyCapsule_GetName(published)))
 
 
-@intrinsic
-def _gemm(typing_context, where, flips_a, flips_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
+@intrinsic("void", *["="] * 14)
+def _gemm(site: Any, *args: Any) -> None:
     """Call ``gemm`` of BLAS: numbers by value here, by reference there."""
-    given = (where, flips_a, flips_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+    function, first, second, m, n, k, scale, x, along_x, y, along_y, keep, z, along_z = args
+    b, integer, letter, number = site.builder, ir.IntType(32), ir.IntType(8), site.element(6)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        integer, letter, number = ir.IntType(32), ir.IntType(8), context.get_value_type(alpha)
+    def held(value: Any, kind: Any) -> Any:
+        slot = site.alloca(kind)
+        b.store(value, slot)
+        return slot
 
-        def held(value: Any, kind: Any) -> Any:
-            slot = cgutils.alloca_once(builder, kind)
-            builder.store(value, slot)
-            return slot
+    def flipped(flips: Any) -> Any:
+        return held(b.select(flips, letter(ord("T")), letter(ord("N"))), letter)
 
-        def flipped(flips: Any) -> Any:
-            return held(builder.select(flips, letter(ord("T")), letter(ord("N"))), letter)
+    def size(value: Any) -> Any:
+        return held(b.trunc(value, integer), integer)
 
-        def size(value: Any) -> Any:
-            return held(builder.trunc(value, integer), integer)
-
-        function, first, second, *rest = args
-        rows, columns, depth, scale, x, along_x, y, along_y, keep, z, along_z = rest
-        pointers = [builder.inttoptr(one, number.as_pointer()) for one in (x, y, z)]
-        passed = [
-            flipped(first), flipped(second), size(rows), size(columns), size(depth), held(scale, number), pointers[0],
-            size(along_x), pointers[1], size(along_y), held(keep, number), pointers[2], size(along_z),
-        ]  # fmt: skip
-        kind = ir.FunctionType(ir.VoidType(), [one.type for one in passed])
-        builder.call(builder.inttoptr(function, kind.as_pointer()), passed)
-        return context.get_dummy_value()
-
-    return types.void(*given), build
+    pointers = [b.inttoptr(one, number.as_pointer()) for one in (x, y, z)]
+    passed = [
+        flipped(first), flipped(second), size(m), size(n), size(k), held(scale, number), pointers[0], size(along_x),
+        pointers[1], size(along_y), held(keep, number), pointers[2], size(along_z),
+    ]  # fmt: skip
+    kind = ir.FunctionType(ir.VoidType(), [one.type for one in passed])
+    b.call(b.inttoptr(function, kind.as_pointer()), passed)
 
 
 @register_jitable

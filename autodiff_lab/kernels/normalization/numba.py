@@ -52,7 +52,7 @@ def _sums_of_grad(g_row: Any, scale: Any, row: Any, mean: Any) -> Any:
     return squares, total, products
 
 
-@loop("void({t}[:,::1], {t}[::1], {t}[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[::1], {t}[::1], int64, int64)", wraparound=False)
 def _row_moments(x: Any, means: Any, variances: Any, low: int, high: int) -> None:
     """Write the mean and the variance of each row."""
     for i in range(low, high):
@@ -61,7 +61,7 @@ def _row_moments(x: Any, means: Any, variances: Any, low: int, high: int) -> Non
         variances[i] = _sum_of_squares(row, means[i]) / row.size
 
 
-@loop("void({t}[:,::1], {t}[::1], {t}[::1], {t}, {t}[:,::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[::1], {t}[::1], {t}, {t}[:,::1], int64, int64)", wraparound=False)
 def _forward(x: Any, scale: Any, offset: Any, epsilon: Any, made: Any, low: int, high: int) -> None:
     """Write (x - mean) / √(variance + epsilon) · scale + offset, row by row."""
     one, count = x.dtype.type(1), x.shape[1]
@@ -107,9 +107,10 @@ def _grads(name: str, scaled: bool) -> Loop:  # noqa: C901 - the loop is inside
             first = last
 
     run.__name__ = name
-    return loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}, {t}[:,::1], {t}[:,::1], float64[:,::1], int64, int64)")(
-        run
-    )
+    return loop(
+        "void({t}[:,::1], {t}[:,::1], {t}[::1], {t}, {t}[:,::1], {t}[:,::1], float64[:,::1], int64, int64)",
+        wraparound=False,
+    )(run)
 
 
 _grad, _scaled_grad = _grads("_grad", False), _grads("_scaled_grad", True)

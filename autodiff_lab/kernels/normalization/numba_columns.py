@@ -86,7 +86,8 @@ def _measures(name: str, with_g: bool) -> Loop:
         pieces = -(-x.shape[1] // piece)
         for p in range(low, high):
             first = p % pieces * piece
-            rows = x[p // pieces, first : first + piece]
+            last = min(first + piece, x.shape[1])
+            rows = x[p // pieces, first:last]
             mean, squares = facts[p, 0], facts[p, 1]
             facts[p] = 0
             _add_rows(rows, mean, mean)
@@ -95,18 +96,18 @@ def _measures(name: str, with_g: bool) -> Loop:
                 mean[k] /= count
             _add_squares(rows, mean, squares)
             if with_g:
-                g_rows = g[p // pieces, first : first + piece]
+                g_rows = g[p // pieces, first:last]
                 _add_rows(g_rows, mean, facts[p, 2])
                 _add_products(g_rows, rows, mean, facts[p, 3])
 
     run.__name__ = name
-    return loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)")(run)
+    return loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)", wraparound=False)(run)
 
 
 _measure, _measure_both = _measures("_measure", False), _measures("_measure_both", True)
 
 
-@loop("void({t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
+@loop("void({t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)", wraparound=False)
 def _forward(x: Any, means: Any, factors: Any, offsets: Any, made: Any, low: int, high: int) -> None:
     for i in range(low, high):
         a, n = i // x.shape[1], i % x.shape[1]
@@ -115,7 +116,10 @@ def _forward(x: Any, means: Any, factors: Any, offsets: Any, made: Any, low: int
             to[k] = (row[k] - mean[k]) * factor[k] + offset[k]
 
 
-@loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)")
+@loop(
+    "void({t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,:,::1], int64, int64)",
+    wraparound=False,
+)
 def _grad(
     g: Any, x: Any, means: Any, tilts: Any, levels: Any, factors: Any, made: Any, low: int, high: int
 ) -> None:  # fmt: skip

@@ -18,14 +18,14 @@ _WORTH_A_THREAD = 200_000
 _TWO, _THREE, _FOUR, _FIVE = (", ".join(["{t}[::1]"] * (n + 1)) for n in (2, 3, 4, 5))  # arrays, and the settings
 
 
-@loop(f"void({_TWO})")
+@loop(f"void({_TWO})", wraparound=False)
 def _sgd(x: Any, gradient: Any, settings: Any) -> None:
     rate, decay = settings[0], settings[1]
     for i in range(x.size):
         x[i] -= rate * gradient[i] + (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_THREE})")
+@loop(f"void({_THREE})", wraparound=False)
 def _momentum(x: Any, gradient: Any, settings: Any, velocity: Any) -> None:
     rate, decay, momentum = settings[0], settings[1], settings[2]
     for i in range(x.size):
@@ -33,7 +33,7 @@ def _momentum(x: Any, gradient: Any, settings: Any, velocity: Any) -> None:
         x[i] += velocity[i] - (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_THREE})")
+@loop(f"void({_THREE})", wraparound=False)
 def _nesterov(x: Any, gradient: Any, settings: Any, velocity: Any) -> None:
     rate, decay, momentum = settings[0], settings[1], settings[2]
     for i in range(x.size):
@@ -43,7 +43,7 @@ def _nesterov(x: Any, gradient: Any, settings: Any, velocity: Any) -> None:
         x[i] += momentum * v - along - (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_FOUR})")
+@loop(f"void({_FOUR})", wraparound=False)
 def _adam(x: Any, gradient: Any, settings: Any, mean: Any, square: Any) -> None:
     rate, decay, beta_1, rest_1 = settings[0], settings[1], settings[2], settings[3]
     beta_2, rest_2, epsilon = settings[4], settings[5], settings[6]
@@ -55,7 +55,7 @@ def _adam(x: Any, gradient: Any, settings: Any, mean: Any, square: Any) -> None:
         x[i] -= rate * m / (np.sqrt(v) + epsilon) + (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_FIVE})")
+@loop(f"void({_FIVE})", wraparound=False)
 def _amsgrad(x: Any, gradient: Any, settings: Any, mean: Any, square: Any, largest: Any) -> None:
     rate, decay, beta_1, rest_1 = settings[0], settings[1], settings[2], settings[3]
     beta_2, rest_2, epsilon = settings[4], settings[5], settings[6]
@@ -70,7 +70,7 @@ def _amsgrad(x: Any, gradient: Any, settings: Any, mean: Any, square: Any, large
         x[i] -= rate * m / (np.sqrt(most) + epsilon) + (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_FOUR})")
+@loop(f"void({_FOUR})", wraparound=False)
 def _rmsprop(x: Any, gradient: Any, settings: Any, square: Any, velocity: Any) -> None:
     rate, decay, rho, rest = settings[0], settings[1], settings[2], settings[3]
     momentum, epsilon = settings[4], settings[5]
@@ -82,7 +82,7 @@ def _rmsprop(x: Any, gradient: Any, settings: Any, square: Any, velocity: Any) -
         x[i] -= v + (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_FIVE})")
+@loop(f"void({_FIVE})", wraparound=False)
 def _centered(x: Any, gradient: Any, settings: Any, square: Any, velocity: Any, mean: Any) -> None:
     rate, decay, rho, rest = settings[0], settings[1], settings[2], settings[3]
     momentum, epsilon = settings[4], settings[5]
@@ -95,7 +95,7 @@ def _centered(x: Any, gradient: Any, settings: Any, square: Any, velocity: Any, 
         x[i] -= v + (decay * x[i] if decay != 0 else decay)
 
 
-@loop(f"void({_THREE})")
+@loop(f"void({_THREE})", wraparound=False)
 def _adagrad(x: Any, gradient: Any, settings: Any, total: Any) -> None:
     rate, decay, epsilon = settings[0], settings[1], settings[2]
     for i in range(x.size):

@@ -105,7 +105,7 @@ def _pooled(name: str, averages: bool) -> Loop:  # noqa: C901 - a loop for each 
                         goal += c
 
     run.__name__ = name
-    return loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")(run)
+    return loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)", wraparound=False)(run)
 
 
 largest, means = _pooled("largest", averages=False), _pooled("means", averages=True)
@@ -160,7 +160,7 @@ def _best_column(line, places, first, end, c) -> int:
     return places[best]
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[:,::1], int32[:,::1], int64[::1], int64, int64, int64)")
+@loop("void({t}[::1], {t}[::1], {t}[::1], {t}[:,::1], int32[:,::1], int64[::1], int64, int64, int64)", wraparound=False)
 def largest_grad(x, values, out, lines, places, sizes, pick, low, high) -> None:  # noqa: C901 - a loop for each axis
     """Add the contribution of each window to its largest element, the first of equals; `pick` reads it instead.
 
@@ -198,7 +198,7 @@ def largest_grad(x, values, out, lines, places, sizes, pick, low, high) -> None:
                     goal += c
 
 
-@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)")
+@loop("void({t}[::1], {t}[::1], {t}[::1], int64[::1], int64, int64)", wraparound=False)
 def mean_grad(g, out, line, sizes, low, high) -> None:
     """Adds the contribution of each window to all its elements, evenly."""
     c, depth, height = sizes[0], sizes[1], sizes[2]

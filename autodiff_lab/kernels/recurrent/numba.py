@@ -19,7 +19,7 @@ from autodiff_lab.kernels.recurrent.reference import of_weights, rows
 Arrays = tuple[Any, ...]
 
 
-@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)")
+@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)", wraparound=False)
 def _lstm_step(z: Any, gates: Any, hidden: Any, cells: Any, first: Any, s: int) -> None:
     """Optimizations: a slice for each gate, indexed from 0, as an index that might be negative forbids vectors."""
     n = hidden.shape[2]
@@ -40,7 +40,7 @@ def _lstm_step(z: Any, gates: Any, hidden: Any, cells: Any, first: Any, s: int) 
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1],"
-      " {t}[:,::1], {t}[:,:,::1], int64, int64, int64)")  # fmt: skip
+      " {t}[:,::1], {t}[:,:,::1], int64, int64, int64)", wraparound=False)  # fmt: skip
 def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: Any, first: Any, dz: Any, s: int,  # noqa: C901
                add_cells: int, add_gates: int) -> None:  # fmt: skip
     n = dh.shape[1]
@@ -112,7 +112,7 @@ def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x:
     return tuple([found[k]() for k in wanted])
 
 
-@loop("void({t}[:,::1], {t}[::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)")
+@loop("void({t}[:,::1], {t}[::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)", wraparound=False)
 def _gru_step(z: Any, offset: Any, given: Any, gates: Any, hidden: Any, first: Any, s: int) -> None:
     n = hidden.shape[2]
     for r in range(z.shape[0]):
@@ -131,7 +131,7 @@ def _gru_step(z: Any, offset: Any, given: Any, gates: Any, hidden: Any, first: A
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1],"
-      " {t}[:,:,::1], {t}[:,:,::1], int64)")  # fmt: skip
+      " {t}[:,:,::1], {t}[:,:,::1], int64)", wraparound=False)  # fmt: skip
 def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, first: Any, given: Any, fed_back: Any,
               s: int) -> None:  # fmt: skip
     """Optimizations: a loop of few arrays each, as LLVM asks of more whether they overlap and gives up."""

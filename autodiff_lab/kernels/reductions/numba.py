@@ -40,7 +40,7 @@ _SHORT = 16
 _AMPLE = 1024  # elements of a row whose extreme NumPy finds as quickly
 
 
-@loop("void({t}[:,::1], float64[::1], int64, int64)")
+@loop("void({t}[:,::1], float64[::1], int64, int64)", wraparound=False)
 def _row_sums(x: Any, made: Any, low: int, high: int) -> None:
     length = x.shape[1]
     if length < _SHORT:
@@ -54,19 +54,19 @@ def _row_sums(x: Any, made: Any, low: int, high: int) -> None:
         made[i] = sum_of(x[i])
 
 
-@loop("void({t}[:,::1], {t}[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[::1], int64, int64)", wraparound=False)
 def _row_maxima(x: Any, made: Any, low: int, high: int) -> None:
     for i in range(low, high):
         made[i] = largest_or_nan(x[i])
 
 
-@loop("void({t}[:,::1], {t}[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[::1], int64, int64)", wraparound=False)
 def _row_minima(x: Any, made: Any, low: int, high: int) -> None:
     for i in range(low, high):
         made[i] = least_or_nan(x[i])
 
 
-@loop("void({t}[:,::1], int64, {t}[::1], float64[:,::1], int64, int64)")
+@loop("void({t}[:,::1], int64, {t}[::1], float64[:,::1], int64, int64)", wraparound=False)
 def _column_sums(x: Any, width: int, aside: Any, made: Any, low: int, high: int) -> None:
     """Add rows (n·width) of planes up into (width); `aside` has room for several rows."""
     across = aside.size
@@ -113,10 +113,10 @@ def _column_extremes(better: Callable[[Any, Any], Any]) -> Loop:
                     total[k] = better(total[k], rest[fold * width + k])
 
     run.__name__ = f"_column_{better.__name__}"
-    return loop("void({t}[:,::1], int64, {t}[::1], {t}[:,::1], int64, int64)")(run)
+    return loop("void({t}[:,::1], int64, {t}[::1], {t}[:,::1], int64, int64)", wraparound=False)(run)
 
 
-@loop("void({t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _row_logsumexps(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
@@ -201,7 +201,7 @@ def mean_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return total.astype(x.dtype).reshape(_shape(x.shape, axes, keepdims))[()]
 
 
-@loop("void({t}[::1], {t}[::1], {t}[:,::1], {t}[:,::1], int64, int64)")
+@loop("void({t}[::1], {t}[::1], {t}[:,::1], {t}[:,::1], int64, int64)", wraparound=False)
 def _row_grads(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> None:
     for i in range(low, high):
         row, to, top, parts = x[i], made[i], best[i], np.int32(0)
@@ -245,20 +245,20 @@ def min_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return _extreme(x, axes, keepdims, _row_minima, _column_minima, np.minimum.reduce)
 
 
-@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], {t}[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], {t}[::1], int64, int64)", wraparound=False)
 def _column_logsumexps(x: Any, made: Any, tops: Any, totals: Any, aside: Any, low: int, high: int) -> None:
     for a in range(low, high):
         plane, to = x[a], made[a]
         top_of_columns(plane, tops)
         totals[:] = 0
         for first in range(0, plane.size, aside.size):
-            part = plane[first : first + aside.size]
+            part = plane[first : min(first + aside.size, plane.size)]
             exps_of_columns(part, tops, aside[: part.size], totals)
         for k in range(to.size):
             to[k] = tops[k] if abs(tops[k]) == np.inf else math.log(totals[k]) + tops[k]
 
 
-@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _column_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     infinite = 0
     width = tops.size
@@ -268,8 +268,8 @@ def _column_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: i
         totals[:] = 0
         step = max(1, _PIECE // width) * width
         for first in range(0, plane.size, step):
-            part = plane[first : first + step]
-            exps_of_columns(part, tops, to[first : first + step], totals)
+            last = min(first + step, plane.size)
+            exps_of_columns(plane[first:last], tops, to[first:last], totals)
         for k in range(width):
             infinite += abs(tops[k]) == np.inf
             tops[k] = x.dtype.type(1 / totals[k])
@@ -279,7 +279,7 @@ def _column_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: i
     return infinite
 
 
-@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _row_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     infinite = 0
     for first in range(low, high, tops.size):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import overload, types
+from autodiff_lab.kernels.base.deferred import overload
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import put
@@ -34,8 +34,8 @@ def _logaddexp(x: Any, y: Any) -> Any:
 
 @overload(_logaddexp, jit_options={"forceinline": True})
 def _logaddexp_of(x: Any, y: Any) -> Any:
-    exp, log1p = (_exp, _log1p) if x == types.float32 else (_exp_double, _log1p_double)
-    ln2 = np.float32(math.log(2)) if x == types.float32 else math.log(2)
+    exp, log1p = (_exp, _log1p) if x.name == "float32" else (_exp_double, _log1p_double)
+    ln2 = np.float32(math.log(2)) if x.name == "float32" else math.log(2)
 
     def run(x: Any, y: Any) -> Any:
         top = choose(x > y, x, y)
@@ -75,7 +75,7 @@ def _walk(name: str, step: Callable[[Any, Any], Any], neutral: float) -> Loop:
                         to[c] = step(before[c], new[c])
 
     run.__name__ = name
-    return loop("void({t}[:,:,::1], {t}[:,:,::1], boolean, boolean, int64, int64)")(run)
+    return loop("void({t}[:,:,::1], {t}[:,:,::1], boolean, boolean, int64, int64)", wraparound=False)(run)
 
 
 _sums = _walk("_sums", operator.add, 0)
@@ -83,7 +83,7 @@ _products = _walk("_products", operator.mul, 1)
 _logsumexps = _walk("_logsumexps", _logaddexp, 0)
 
 
-@loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], boolean, int64, int64)")
+@loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], boolean, int64, int64)", wraparound=False)
 def _recurrences(b: Any, a: Any, made: Any, reverse: bool, low: int, high: int) -> None:
     """Lines of b number a multiple of those of a, which serve again and again."""
     length, width = b.shape[1], b.shape[2]

@@ -59,7 +59,7 @@ def over_rows(run: Any, x: Any, given: tuple[Any, ...], aside: Any = lambda x: (
     return spread(lambda low, high: run(*given, *aside(x), low, high), len(x), WORTH_A_THREAD // x.shape[1] or 1)
 
 
-@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
@@ -71,7 +71,7 @@ def _softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> 
                 row[k] *= scale
 
 
-@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _log_softmax(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
@@ -83,7 +83,7 @@ def _log_softmax(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int
                 to[k] = (row[k] - tops[r]) - total
 
 
-@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64)", wraparound=False)
 def _softmax_grad(g: Any, y: Any, made: Any, low: int, high: int) -> None:
     for i in range(low, high):
         g_row, row, to = g[i], y[i], made[i]
@@ -92,7 +92,7 @@ def _softmax_grad(g: Any, y: Any, made: Any, low: int, high: int) -> None:
             to[k] = (g_row[k] - mean) * row[k]
 
 
-@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64, int64)")
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], int64, int64, int64)", wraparound=False)
 def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: int) -> None:
     for first in range(low, high, together):
         last = min(first + together, high)
@@ -152,7 +152,7 @@ def log_softmax_grad(g: Any, y: Any, axis: int) -> Any:
     return _grad(_log_softmax_grad, g, y, axis, rows_together(y.shape[-1] or 1) if y.ndim else 1)
 
 
-@loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("int64({t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     """Count the labels that are not a class."""
     wrong = 0
@@ -193,15 +193,16 @@ def _sparse_grads(name: str, with_losses: bool) -> Loop:
         return wrong
 
     run.__name__ = name
-    return loop("int64({t}[::1], {t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")(
-        run
-    )
+    return loop(
+        "int64({t}[::1], {t}[:,::1], int64[::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)",
+        wraparound=False,
+    )(run)
 
 
 _sparse_grad, _sparse_both = _sparse_grads("_sparse_grad", False), _sparse_grads("_sparse_both", True)
 
 
-@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("void({t}[:,::1], {t}[:,::1], {t}[::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _dense(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
@@ -215,7 +216,7 @@ def _dense(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any,
             losses[first + r] = loss
 
 
-@loop("void({t}[::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)")
+@loop("void({t}[::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _dense_grad(g: Any, x: Any, labels: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> None:
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
