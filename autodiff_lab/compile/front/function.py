@@ -151,7 +151,7 @@ class Function(Readable, Typed[P, R]):
         """Run the program of a call if there is one that can serve it."""
         entry = self._entries.get(call.key)
         if isinstance(entry, Waiting):
-            return True, call.plainly(self.python_function)
+            return True, entry.meanwhile(lambda: call.plainly(self.python_function))
         if not isinstance(entry, Compiled) or not entry.unchanged():
             return False, None
         done, result = entry.call([t._held for t in call.tensors])
