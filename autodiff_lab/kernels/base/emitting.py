@@ -160,22 +160,7 @@ class _Site:
 def emit(
     function: Callable[..., Any], name: str, signature: str, options: dict[str, Any], python: bool, stamp: str
 ) -> native.Piece:
-    """Compile a function for one signature, as `lowering.objects.emit` does.
-
-    Parameters
-    ----------
-    function : callable
-        Works on arrays and numbers; allocates nothing unless the option ``_nrt`` is set, and raises nothing.
-    name : str
-        Of the function in Python.
-    signature : str
-        Types of the result and the arguments as Numba writes them.
-    options : dict
-        Further options of `numba.njit`.
-    python : bool
-        Whether Python calls it; else other machine code does, with its arguments as C passes them.
-    stamp : str
-        What tells it from other functions of that name.
+    """Compile a function for one signature, as `lowering.objects.emit` does, with all options of `numba.njit`.
 
     Raises
     ------
