@@ -71,7 +71,8 @@ class Order:
         self.stored: set[Any] = set()
         self.last_read: dict[Any, int] = {}
         self.written: dict[int, int] = {}
-        self._inside: dict[int, tuple[Nest, View]] = {}  # values that a nest holds in registers, and their place
+        self._inside: dict[View, Nest] = {}  # values and cells of values that a nest holds in registers, by their place
+        self._cells: set[View] = set()
         for statement in statements:
             self._take(statement)
 
@@ -91,8 +92,11 @@ class Order:
                 self.pieces.append(Nest(statement.shape))
             nest: Any = self.pieces[at]
             (nest.each if isinstance(statement, Each) else nest.reductions).append(statement)
-            if isinstance(statement, Each) and statement.target == _natural(statement.out, statement.shape):
-                self._inside.setdefault(statement.out, (nest, statement.target))
+            if isinstance(statement, Each) and statement.is_cell and isinstance(statement.out, int):
+                self._cells.add(statement.target)
+                self._inside[statement.target] = nest
+            elif isinstance(statement, Each) and statement.target == _natural(statement.out, statement.shape):
+                self._inside.setdefault(statement.target, nest)
             else:
                 self.stored.add(statement.out)
         for view in views:
@@ -105,6 +109,8 @@ class Order:
         """Return the first piece that may read a view."""
         if view.base not in self.written:
             return 0
+        if view in self._cells:
+            return self.pieces.index(self._inside[view])
         here = self.written[view.base]
         return here if self.in_register(view, self.pieces[here]) else here + 1
 
@@ -115,9 +121,17 @@ class Order:
             return False
         return all(self.written.get(v.base, -1) != n or self.in_register(v, piece) for v in views)
 
+    def begun(self, out: int) -> int:
+        """Return the first piece that writes a value."""
+        return next(
+            n
+            for n, piece in enumerate(self.pieces)
+            if any(one.out == out for one in (piece.statements if isinstance(piece, Nest) else [piece]))
+        )
+
     def in_register(self, view: View, piece: Piece) -> bool:
         """Return whether a piece reads a view from a register."""
-        return self._inside.get(view.base) == (piece, view)
+        return self._inside.get(view) is piece
 
 
 def _natural(base: Any, shape: tuple[int, ...]) -> View:

@@ -17,7 +17,10 @@ class Literal(NamedTuple):
 
 
 class Each(NamedTuple):
-    """One expression for every element of `target`; `out` is the value made, `after` values written before."""
+    """One expression for every element of `target`; `out` is the value made, `after` values written before.
+
+    `is_cell` says that others write the other parts of what it makes, each once.
+    """
 
     text: str
     ins: tuple[View | Literal, ...]
@@ -25,6 +28,7 @@ class Each(NamedTuple):
     out: Any
     angle: str | None = None
     after: tuple[int, ...] = ()
+    is_cell: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -13,8 +13,9 @@ from autodiff_lab.compile.loops.text import constant_rows, indented, preamble
 from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.reroll import Carried
 from autodiff_lab.compile.recurrences.body import VALUE, Body, given
+from autodiff_lab.compile.recurrences.joins import without_joins
 from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
-from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce
+from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
 
@@ -50,6 +51,8 @@ class Text:
         self.sources = {law: self._settled(body.values[law.at]) for law in body.carried}
         self.last = {at: self._safe(body.values[at]) for at in finals}
         stores = [self._store(at) for at in self.stacks]
+        kept = {one.base for one in (*self.sources.values(), *self.last.values()) if isinstance(one, View)}
+        body.statements, stores = _apart(without_joins([*body.statements, *stores], kept))
         self.order = Order([*body.statements, *stores])
         self.multiplies = any(isinstance(piece, Product) for piece in self.order.pieces)
         self.outside: list[Any] = []
@@ -104,7 +107,12 @@ class Text:
             if not alone or self.sources[law] != whole(at, self._shape(at)):
                 continue
             writers = [one for one in self.body.statements if one.out == at]
-            piece, last = order.pieces[order.written[at]], order.last_read.get(base, -1)
+            last = order.last_read.get(base, -1)
+            cells = [one for one in writers if isinstance(one, Each) and one.is_cell]
+            if len(cells) == len(writers) > 1 and last < order.begun(at):
+                found[base] = at
+                continue
+            piece = order.pieces[order.written[at]]
             if len(writers) != 1 or last > order.written[at] or isinstance(writers[0], Reduce):
                 continue
             if last == order.written[at] and not self._read_alike(piece, base, writers[0]):
@@ -330,6 +338,12 @@ class Text:
                 extent = f"moves[{len(self.numbers) - 1}]"
             made.append(f"w{n} = {self._name(base)}[p{n} : p{n} + {extent}]")
         return made
+
+
+def _apart(statements: list[Statement]) -> tuple[list[Statement], list[Statement]]:
+    """Return the statements of a body, and those that store values in stacks."""
+    stores = [one for one in statements if isinstance(one.out, tuple)]
+    return [one for one in statements if not isinstance(one.out, tuple)], stores
 
 
 def _along(matrix: View) -> tuple[int, bool]:
