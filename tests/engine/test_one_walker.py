@@ -25,6 +25,9 @@ OTHERS = {
     "layers/summaries.py": {"_text"},
     "training/saving.py": {"_written", "read"},
     "kernels/base/loops.py": {"_told"},
+    # Tuples in the text of a loop, and those that it returns.
+    "kernels/lowering/statements.py": {"_put"},
+    "kernels/lowering/wrapping.py": {"_given_back"},
     # What another framework's functions take and return.
     "adapters/torch/values.py": {"tensors_in"},
     # Names of parts say how one reaches them, and a difference of two structures where it is.
