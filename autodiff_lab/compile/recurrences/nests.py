@@ -62,15 +62,16 @@ class Order:
         In order.
     stored : set of int
         Values made that need memory: something else than their own nest reads them.
-    last_read : dict
-        By base, the last piece that reads it.
+    last_read, begun : dict
+        By base, the last piece that reads it, and the first that writes it.
     """
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         self.pieces: list[Piece] = []
         self.stored: set[Any] = set()
         self.last_read: dict[Any, int] = {}
-        self.written: dict[int, int] = {}
+        self.written: dict[Any, int] = {}
+        self.begun: dict[Any, int] = {}
         self._inside: dict[View, Nest] = {}  # values and cells of values that a nest holds in registers, by their place
         self._cells: set[View] = set()
         for statement in statements:
@@ -104,6 +105,7 @@ class Order:
             if not self.in_register(view, self.pieces[at]):
                 self.stored.add(view.base)
         self.written[statement.out] = max(at, self.written.get(statement.out, 0))
+        self.begun[statement.out] = min(at, self.begun.get(statement.out, at))
 
     def _ready(self, view: View, shape: tuple[int, ...]) -> int:
         """Return the first piece that may read a view."""
@@ -120,14 +122,6 @@ class Order:
         if not isinstance(piece, Nest) or not piece.takes(statement):
             return False
         return all(self.written.get(v.base, -1) != n or self.in_register(v, piece) for v in views)
-
-    def begun(self, out: int) -> int:
-        """Return the first piece that writes a value."""
-        return next(
-            n
-            for n, piece in enumerate(self.pieces)
-            if any(one.out == out for one in (piece.statements if isinstance(piece, Nest) else [piece]))
-        )
 
     def in_register(self, view: View, piece: Piece) -> bool:
         """Return whether a piece reads a view from a register."""

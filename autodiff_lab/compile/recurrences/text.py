@@ -109,7 +109,7 @@ class Text:
             writers = [one for one in self.body.statements if one.out == at]
             last = order.last_read.get(base, -1)
             cells = [one for one in writers if isinstance(one, Each) and one.is_cell]
-            if len(cells) == len(writers) > 1 and last < order.begun(at):
+            if len(cells) == len(writers) > 1 and last < order.begun[at]:
                 found[base] = at
                 continue
             piece = order.pieces[order.written[at]]

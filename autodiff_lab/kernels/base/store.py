@@ -172,13 +172,12 @@ def load(text: str) -> types.SimpleNamespace:
 def _sources(text: str, stamp: str) -> list[Source]:
     """Run a generated text, and return what it marks."""
     made: list[Source] = []
+    inside = {"wraparound": False}  # generated texts index from the beginning only
 
     def marks(python: bool) -> Callable[..., Any]:
         return lambda signature, **options: (
             lambda function: made.append(Source(function, function.__name__, signature, inside | options, python))
         )
-
-    inside = {"wraparound": False}  # generated texts index from the beginning only
 
     name = f"autodiff_lab_kernel_{stamp[:24]}"
     module = types.ModuleType(name)

@@ -43,6 +43,11 @@ def common(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
     return _UNSIGNED if x.kind == y.kind == "u" else LONG
 
 
+def unified(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a value that is one of two numbers; it is computed with only if they differ."""
+    return x if x == y else common(x, y)
+
+
 class Arithmetic:
     """Writes arithmetic at the place of a builder; `flags` say how floats may be rewritten, such as ``contract``."""
 
@@ -164,7 +169,7 @@ class Arithmetic:
 
     def compare(self, op: ast.cmpop, x: Number, y: Number) -> Any:
         """Write a comparison; return one bit."""
-        dtype, order = x.dtype if x.dtype == y.dtype else common(x.dtype, y.dtype), _ORDER.get(type(op))
+        dtype, order = unified(x.dtype, y.dtype), _ORDER.get(type(op))
         if dtype.kind == "c" or order is None:
             raise Untranslatable(f"the comparison {type(op).__name__} of {dtype}")
         a, b = self.cast(x, dtype).value, self.cast(y, dtype).value

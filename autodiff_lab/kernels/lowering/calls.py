@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from autodiff_lab.kernels.lowering.arithmetic import Arithmetic, common
-from autodiff_lab.kernels.lowering.kinds import BOOL, LONG, REAL, Untranslatable
+from autodiff_lab.kernels.lowering.arithmetic import Arithmetic, unified
+from autodiff_lab.kernels.lowering.kinds import BOOL, LONG, REAL, Untranslatable, declared
 from autodiff_lab.kernels.lowering.values import Array, Number, Range, constant, number
 
 _INTRINSIC = {
@@ -31,19 +32,14 @@ def of_mathematics(name: str) -> Call:
 
     def write(a: Arithmetic, args: list[Any]) -> Number:
         given = [number(one) for one in args]
-        dtype = given[0].dtype
-        for one in given[1:]:
-            dtype = common(dtype, one.dtype)
+        dtype = functools.reduce(unified, [one.dtype for one in given])
         dtype = dtype if dtype.kind == "f" else REAL
         values = [a.cast(one, dtype).value for one in given]
         if name in _INTRINSIC:
             return Number(dtype, a.call(_INTRINSIC[name], *values))
         kind, named = values[0].type, name + ("f" if dtype.itemsize == 4 else "")
-        module = a.b.module
-        function = module.globals.get(named)
-        if function is None:
-            function = ir.Function(module, ir.FunctionType(kind, [kind] * len(values)), named)
-            function.attributes.add("nounwind")
+        function = declared(a.b.module, named, kind, [kind] * len(values))
+        function.attributes.add("nounwind")
         return Number(dtype, a.b.call(function, values))
 
     return write
@@ -55,7 +51,7 @@ def _minmax(op: ast.cmpop) -> Call:
     def write(a: Arithmetic, args: list[Any]) -> Number:
         found = number(args[0])
         for one in map(number, args[1:]):
-            dtype = found.dtype if found.dtype == one.dtype else common(found.dtype, one.dtype)
+            dtype = unified(found.dtype, one.dtype)
             now, new = a.cast(found, dtype), a.cast(one, dtype)
             found = a.chosen(a.compare(op, new, now), new, now)
         return found
@@ -88,6 +84,9 @@ def _test(written: Callable[[Arithmetic, Number], Any]) -> Call:
     return write
 
 
+_is_nan = _test(lambda a, x: a.b.fcmp_unordered("uno", x.value, x.value))
+
+
 def _is_infinite(a: Arithmetic, x: Number) -> Any:
     return a.compare(ast.Eq(), a.size(x), constant(x.dtype, math.inf))
 
@@ -110,13 +109,13 @@ WRITTEN: dict[Any, Call] = {
     builtins.float: lambda a, args: a.cast(number(args[0]), REAL),
     builtins.bool: lambda a, args: a.cast(number(args[0]), BOOL),
     builtins.complex: _complex,
-    math.isnan: _test(lambda a, x: a.b.fcmp_unordered("uno", x.value, x.value)),
+    math.isnan: _is_nan,
     math.isinf: _test(_is_infinite),
     math.floor: _rounded("llvm.floor"),
     math.ceil: _rounded("llvm.ceil"),
     **{getattr(math, name): of_mathematics(name) for name in (*_INTRINSIC, *_IN_C)},
     **{getattr(np, name): of_mathematics(name) for name in ("sqrt", "exp", "log", "sin", "cos")},
-    np.isnan: _test(lambda a, x: a.b.fcmp_unordered("uno", x.value, x.value)),
+    np.isnan: _is_nan,
     np.abs: lambda a, args: a.size(number(args[0])),
 }
 """What writes a call, by the function that is called."""
@@ -135,7 +134,7 @@ def call(a: Arithmetic, function: Any, args: list[Any]) -> Any:
     if isinstance(function, type) and issubclass(function, np.generic):
         (x,) = args
         return a.cast(number(x), np.dtype(function))
-    if function in KNOWN:
+    if function in KNOWN or isinstance(function, functools.partial):  # the latter is a method of a number
         return function(*args)
     write = WRITTEN.get(function)
     if write is None:
@@ -179,24 +178,12 @@ _OF_NUMBERS: dict[str, Callable[[Arithmetic, Any], Any]] = {
     "real": lambda a, x: a.parts(x)[0],
     "imag": lambda a, x: a.parts(x)[1],
     "data": lambda a, x: x,  # of ``array.ctypes``
-    "conjugate": lambda a, x: _Conjugate(x),
+    "conjugate": lambda a, x: functools.partial(_conjugate, a, x),
 }
 
 
-class _Conjugate:
-    """The method of a number, before it is called."""
-
-    def __init__(self, of: Number) -> None:
-        self.of = of
-
-    def written(self, a: Arithmetic) -> Number:
-        """Write the conjugate."""
-        if self.of.dtype.kind != "c":
-            return self.of
-        re, im = a.parts(self.of)
-        return a.complex(re, a.negative(im))
-
-
-def method(a: Arithmetic, thing: Any) -> Any:
-    """Return the result of a method without arguments, None if it is none."""
-    return thing.written(a) if isinstance(thing, _Conjugate) else None
+def _conjugate(a: Arithmetic, x: Number) -> Number:
+    if x.dtype.kind != "c":
+        return x
+    re, im = a.parts(x)
+    return a.complex(re, a.negative(im))

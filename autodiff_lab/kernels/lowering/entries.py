@@ -11,12 +11,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from autodiff_lab.kernels.lowering.kinds import BOOL, INT8, INT32, INT64, ArrayKind
+from autodiff_lab.kernels.lowering.kinds import BOOL, INT8, INT32, INT64, LINE, ArrayKind
 from autodiff_lab.kernels.lowering.wrapping import Wrapper, count_to
 
 _LONGS = INT64.as_pointer()
-LINE = 64
-"""Bytes of a cache line; values between the steps begin at one."""
 
 
 class Entry(Wrapper):

@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from autodiff_lab.kernels.lowering.arithmetic import Arithmetic, common
+from autodiff_lab.kernels.lowering.arithmetic import Arithmetic, unified
 from autodiff_lab.kernels.lowering.calls import attribute
 from autodiff_lab.kernels.lowering.kinds import BOOL, INT1, INT64, LONG, Untranslatable
 from autodiff_lab.kernels.lowering.values import Array, Number, alike, lifted, long, number, parts, with_parts
@@ -138,8 +138,8 @@ class Expressions:
             b.position_at_end(block)
             values.append(lifted(write()))
             ends.append(b.block)
-        if isinstance(values[0], Number) and isinstance(values[1], Number) and not alike(*values):
-            dtype = common(values[0].dtype, values[1].dtype)
+        if isinstance(values[0], Number) and isinstance(values[1], Number):
+            dtype = unified(values[0].dtype, values[1].dtype)
             for n, end in enumerate(ends):
                 b.position_at_end(end)
                 values[n] = self.a.cast(values[n], dtype)

@@ -18,6 +18,8 @@ BYTES = INT8.as_pointer()
 """The address of anything."""
 BOOL, LONG, REAL = np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)
 """The dtypes of Python's own numbers."""
+LINE = 64
+"""Bytes of a cache line: arrays that a loop allocates, and values between the steps of a sequence, begin at one."""
 
 
 class ArrayKind(NamedTuple):
@@ -85,6 +87,11 @@ def _dtype(name: str) -> np.dtype[Any]:
         return np.dtype("bool" if name == "boolean" else name)
     except TypeError:
         raise Untranslatable(f"the type {name}") from None
+
+
+def declared(module: ir.Module, name: str, result: Any, kinds: list[Any]) -> Any:
+    """Return a function of C's or Python's, declared once in a module."""
+    return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, kinds), name)
 
 
 def real_of(dtype: np.dtype[Any]) -> np.dtype[Any]:

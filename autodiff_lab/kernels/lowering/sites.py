@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.lowering.arithmetic import Arithmetic
+from autodiff_lab.kernels.lowering.calls import attribute
 from autodiff_lab.kernels.lowering.kinds import Untranslatable, in_memory
 from autodiff_lab.kernels.lowering.values import Array, Number, lift, number
 
@@ -62,10 +63,7 @@ class Site:
 
     def count(self, n: int) -> Any:
         """Return how many elements an array has."""
-        total = self.args[n].shape[0]
-        for length in self.args[n].shape[1:]:
-            total = self.builder.mul(total, length)
-        return total
+        return attribute(self.a, self.args[n], "size").value
 
     def row(self, data: Any, size: Any, n: int) -> Array:
         """Return an array of one axis of the dtype of an argument."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.kernels.lowering.arithmetic import common
+from autodiff_lab.kernels.lowering.arithmetic import unified
 from autodiff_lab.kernels.lowering.calls import attribute
 from autodiff_lab.kernels.lowering.expressions import Expressions
 from autodiff_lab.kernels.lowering.kinds import INT64, LONG, Untranslatable
@@ -87,7 +87,7 @@ class Statements(Expressions):
         first = value.dtype if isinstance(value, Number) else None
         if first is not None and variable is not None and variable.first is not None:
             dtype, first = variable.like.dtype, variable.first
-            if dtype != value.dtype and (wide := common(dtype, value.dtype)) != dtype:
+            if (wide := unified(dtype, value.dtype)) != dtype:
                 self.wide[id(frame.source), name, first] = wide
                 raise Widened
             value = self.a.cast(value, dtype)

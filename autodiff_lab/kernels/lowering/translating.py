@@ -17,17 +17,25 @@ import numpy as np
 from llvmlite import ir
 
 from autodiff_lab.kernels.base import deferred
-from autodiff_lab.kernels.lowering.calls import call, method
+from autodiff_lab.kernels.lowering.calls import call
 from autodiff_lab.kernels.lowering.expressions import builtin
-from autodiff_lab.kernels.lowering.kinds import BYTES, INT32, INT64, LONG, VOID, Untranslatable, in_memory
+from autodiff_lab.kernels.lowering.kinds import (
+    BYTES,
+    INT32,
+    INT64,
+    LINE,
+    LONG,
+    VOID,
+    Untranslatable,
+    declared,
+    in_memory,
+)
 from autodiff_lab.kernels.lowering.sites import Site
 from autodiff_lab.kernels.lowering.sources import source_of
 from autodiff_lab.kernels.lowering.statements import RESULT, Frame, Statements
 from autodiff_lab.kernels.lowering.values import Array, long, number
 
 _OPERATORS = {operator.add: ast.Add(), operator.sub: ast.Sub(), operator.mul: ast.Mult(), operator.truediv: ast.Div()}
-LINE = 64
-"""Bytes of a cache line; arrays that a loop allocates begin at one."""
 
 
 class Translator(Statements):
@@ -78,9 +86,6 @@ class Translator(Statements):
         args: list[Any] = []
         for one in node.args:
             args += self.value(one.value) if isinstance(one, ast.Starred) else [self.value(one)]
-        made = method(self.a, function)
-        if made is not None:
-            return made
         if function is np.empty:
             return self._room(*args)
         if isinstance(function, type) or not callable(function):
@@ -118,7 +123,7 @@ class Translator(Statements):
             with b.goto_entry_block():
                 b.store(INT32(0), self.short)
         size = b.add(b.mul(length, long(dtype.itemsize)), long(LINE))
-        made = b.call(self.function("PyMem_RawMalloc", BYTES, INT64), [size])
+        made = b.call(declared(b.module, "PyMem_RawMalloc", BYTES, [INT64]), [size])
         b.store(made, room)
         enough, none = b.append_basic_block(), b.append_basic_block()
         b.cbranch(b.icmp_unsigned("==", made, BYTES(None)), none, enough)
@@ -129,15 +134,10 @@ class Translator(Statements):
         begin = b.and_(b.add(b.ptrtoint(made, INT64), long(LINE - 1)), long(-LINE))
         return Array(dtype, b.inttoptr(begin, in_memory(dtype).as_pointer()), (length,))
 
-    def function(self, name: str, result: Any, *kinds: Any) -> Any:
-        """Declare a function of C's or Python's."""
-        found = self.b.module.globals.get(name)
-        return found or ir.Function(self.b.module, ir.FunctionType(result, kinds), name)
-
     def free(self) -> None:
         """Free what was allocated."""
         for room in self.rooms:
-            self.b.call(self.function("PyMem_RawFree", VOID, BYTES), [self.b.load(room)])
+            self.b.call(declared(self.b.module, "PyMem_RawFree", VOID, [BYTES]), [self.b.load(room)])
 
     def named(self, name: str) -> Any:
         """Return the value of a name: a variable, or what the function finds around it."""

@@ -13,7 +13,18 @@ import numpy as np
 from llvmlite import ir
 
 from autodiff_lab.kernels.base import native
-from autodiff_lab.kernels.lowering.kinds import BOOL, BYTES, DOUBLE, FLOAT, INT8, INT32, INT64, VOID, ArrayKind
+from autodiff_lab.kernels.lowering.kinds import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    FLOAT,
+    INT8,
+    INT32,
+    INT64,
+    VOID,
+    ArrayKind,
+    declared,
+)
 
 _ALIGNED, _WRITEABLE = 0x100, 0x400
 _LAYOUTS = {"C": 0x1, "F": 0x2, "A": 0}
@@ -87,9 +98,7 @@ class Wrapper:
 
     def call(self, name: str, result: Any, *args: Any) -> Any:
         """Call a function of Python's."""
-        kind = ir.FunctionType(result, [arg.type for arg in args])
-        function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
-        return self.builder.call(function, args)
+        return self.builder.call(declared(self.module, name, result, [arg.type for arg in args]), args)
 
     def _needs(self, condition: Any, otherwise: Any) -> None:
         """Go on where a condition holds."""
