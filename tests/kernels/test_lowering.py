@@ -6,6 +6,7 @@ import math
 import pkgutil
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -318,7 +319,8 @@ def outside(x: Any) -> None:
         x[k] = value + 1
 
 
-def test_what_is_outside_the_subset_is_left_to_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_outside_the_subset_is_left_to_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTODIFF_LAB_CACHE", str(tmp_path))  # nothing is left to anybody where code is found
     monkeypatch.setattr(store, "LEFT_TO_NUMBA", {})
     with pytest.raises(Untranslatable, match="enumerate"):
         objects.translated(outside, "loop", "void(float64[::1])", {}, python=True)
