@@ -128,10 +128,12 @@ class Sweep:
             else:
                 keep.update(self._reads.get(source, ()))
         entries: Any = tape._entries
-        self._length = len(entries)
-        if tape._persistent:
+        if not (self._listeners or pause or later) and _others_are_watched(tape, keep):
+            entries = _leading_from(keep, entries)
+        elif tape._persistent:
             entries = entries[:]
-        else:
+        self._length = len(entries)
+        if not tape._persistent:
             tape._spend()
         trace = trace_now() if sinks and (engine is _RECORDED or engine is _RAW) else None
         self._around = nullcontext() if trace is None else trace.unobserved(entries)
@@ -270,9 +272,11 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
         keys.append(key)
     target = targets[0]._id
     adjoints: dict[int, Any] = {target: _ones(array)} if target in tape.tracked else {}
-    if tape._persistent:
+    if _others_are_watched(tape, keep):
+        entries = _leading_from(keep, entries)
+    elif tape._persistent:
         entries = entries[:]
-    else:
+    if not tape._persistent:
         tape._spend()
     many = len(entries) >= FEW_ENTRIES
     if many:
@@ -283,6 +287,33 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
         if many:
             be_usual()
     return [_gathered(adjoints, of_one) for of_one in keys]
+
+
+def _others_are_watched(tape: GradientTape, keep: set[int]) -> bool:
+    """Return whether a tape watches more than the sources, so that it may have entries that lead from none of them."""
+    if not keep.issuperset(tape._roots):
+        return True
+    return any(not keep.issuperset(reads) for reads in tape._watched.values())
+
+
+def _leading_from(sources: set[int], entries: list[Any]) -> list[Any]:
+    """Return the entries that depend on sources, each with the inputs through which it does.
+
+    Nobody asks for the adjoints of what else the tape watches: the weights of one of two networks, or those of a
+    network that is differentiated with respect to its input.
+    """
+    reached, kept = set(sources), []
+    for entry in entries:
+        op, out, ins, params, need = entry
+        now = tuple([i for i in need if ins[i]._id in reached])
+        if not now:
+            continue
+        if out.__class__ is tuple:
+            reached.update([t._id for t in out])
+        else:
+            reached.add(out._id)
+        kept.append(entry if len(now) == len(need) else (op, out, ins, params, now))
+    return kept
 
 
 def _gathered(adjoints: dict[int, Any], keys: Any) -> Any:

@@ -62,6 +62,7 @@ class GradientTape(Differentiating):
         self._entries: list[Any] | None = []
         self.append: Any = self._entries.append
         self._watched: dict[Variable, list[int]] = {}  # ids of every read that is watched
+        self._roots: list[int] = []  # ids of tensors that are
         self._was_watched: list[weakref.ref[Variable]] = []
         self._used_at: Any = None
         self._open, self._opened_to = False, ()  # and the listeners that heard all that is on it
@@ -130,7 +131,7 @@ class GradientTape(Differentiating):
         """Forget everything recorded so far, and go on recording."""
         self._entries = []
         self.append = self._entries.append
-        self.tracked, self.reads, self._watched = set(), {}, {}
+        self.tracked, self.reads, self._watched, self._roots = set(), {}, {}, []
         tell_listeners(TapeSwitched(self._id, "reset", place_now()))
 
     def watch(self, tensor: object) -> None:
@@ -146,6 +147,7 @@ class GradientTape(Differentiating):
             if source.__class__ is Tensor and source._held.dtype.char in "fd":  # most sources
                 if self.tracked is not _NOTHING:
                     self.tracked.add(source._id)
+                    self._roots.append(source._id)
             elif isinstance(source, Variable):
                 self._watched.setdefault(source, [])
                 self.reads.pop(source, None)  # the next read inside the tape is watched
@@ -154,6 +156,7 @@ class GradientTape(Differentiating):
                 warn_if_integer(source._held.dtype)
                 if source._held.dtype in DIFFERENTIABLE and self.tracked is not _NOTHING:
                     self.tracked.add(source._id)
+                    self._roots.append(source._id)
             else:
                 raise ConversionError(
                     f"watch: expected a tensor or a variable, got {source!r}, which is converted to a new tensor at "
@@ -206,7 +209,7 @@ class GradientTape(Differentiating):
         self._was_watched = [weakref.ref(v) for v in self._watched]
         self._entries, self.tracked = None, _NOTHING
         self.append = _forget
-        self.reads, self._watched = {}, {}
+        self.reads, self._watched, self._roots = {}, {}, []
 
 
 def _forget(entry: Any) -> None:

@@ -172,3 +172,65 @@ def test_adjoints_of_several_outputs_die_when_their_op_is_passed() -> None:
         y = lab.reduce_sum(lab.sin(values)) + lab.reduce_sum(vectors)
     assert tape.gradient(y, x, engine=lab.Engine(rules={"sin": (rule,)})) is not None
     assert [ref() for ref in alive] == [None, None]
+
+
+def test_nothing_is_computed_for_what_is_no_source() -> None:
+    """Two networks under one tape, the gradient of one: rules that lead only to the other one never run."""
+    asked: list[str] = []
+
+    def marked(name: str) -> Any:
+        @lab.custom_gradient
+        def pass_on(x: Any) -> Any:
+            def slope(g: Any) -> Any:
+                asked.append(name)
+                return g * 2.0
+
+            return x * 2.0, slope
+
+        return pass_on
+
+    x, v, w = lab.constant([1.0, 2.0]), lab.Variable([3.0, 4.0]), lab.Variable([5.0, 6.0])
+    with lab.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        hidden = marked("first")(x * v)
+        y = lab.reduce_sum(hidden * marked("second")(w))
+    assert tape.gradient(y, hidden).numpy().tolist() == [10.0, 12.0]
+    assert asked == []
+    assert tape.gradient(y, w).numpy().tolist() == [12.0, 32.0]
+    assert asked == ["second"]
+    assert [g.numpy().tolist() for g in tape.gradient(y, [x, v])] == [[60.0, 96.0], [20.0, 48.0]]
+    assert asked == ["second", "first"]
+    assert tape.gradient(y, [v, w, x], output_gradients=lab.constant(1.0))[1].numpy().tolist() == [12.0, 32.0]
+    assert asked[2:] == ["second", "first"]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_gradients_of_some_sources_are_those_of_all_to_the_last_bit(nested: bool) -> None:
+    rng = np.random.default_rng(8)
+    leaves = [lab.constant(rng.normal(size=6).astype("f4")) for _ in range(3)] + [lab.Variable(rng.normal(size=6))]
+    leaves[3] = lab.Variable(leaves[3].numpy().astype("f4"))
+    every = [*range(7)]
+    with lab.GradientTape(persistent=True) if nested else lab.GradientTape() as outer, \
+            lab.GradientTape(persistent=True) as tape:  # fmt: skip
+        for one in (outer, tape):
+            one.watch(leaves[:3])
+        a = fanned_out(leaves[0], leaves[3])
+        b, c = lab.split(lab.sin(leaves[1]) * leaves[2] + a, 2)
+        y = lab.reduce_sum(lab.concat([c, b], 0) * leaves[3] + fanned_out(a, leaves[2]))
+        sources = [*leaves, a, b, c]
+        whole = tape.gradient(y, sources)
+        for number in every:
+            for others in ([], [every[number - 1]], [every[number - 3], every[number - 2]]):
+                some = tape.gradient(y, [sources[k] for k in (number, *others)])
+                for k, found in zip((number, *others), some, strict=True):
+                    np.testing.assert_array_equal(found.numpy(), whole[k].numpy())
+        slope = lab.reduce_sum(lab.square(tape.gradient(y, leaves[1])))
+    found = outer.gradient(slope, leaves[2])
+    with lab.GradientTape() as outer, lab.GradientTape() as tape:
+        outer.watch(leaves[2])
+        tape.watch(leaves[1])
+        a = fanned_out(leaves[0], lab.stop_gradient(leaves[3]))
+        b, c = lab.split(lab.sin(leaves[1]) * leaves[2] + a, 2)
+        y = lab.reduce_sum(lab.concat([c, b], 0) * leaves[3] + fanned_out(a, leaves[2]))
+        slope = lab.reduce_sum(lab.square(tape.gradient(y, leaves[1])))
+    np.testing.assert_array_equal(found.numpy(), outer.gradient(slope, leaves[2]).numpy())
