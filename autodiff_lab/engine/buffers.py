@@ -44,6 +44,12 @@ def held(variable: Variable) -> Any:
     return array if array.__class__ not in _NOT_TO_KEEP else _lent(variable)
 
 
+def holds(variable: Variable, array: Any) -> bool:
+    """Return whether the value of a variable is still what `held` gave."""
+    own = variable._own
+    return own is array or (own.__class__ is Private and variable._view is not None and variable._view() is array)
+
+
 def hold(variable: Variable, array: Any) -> None:
     """Give a variable another array."""
     variable._own = array

@@ -19,7 +19,7 @@ from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.compile.program.stacks import guarded, in_bands
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.assigning import LOCK
-from autodiff_lab.engine.buffers import rows_changed
+from autodiff_lab.engine.buffers import holds, rows_changed
 from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.indexed_slices import with_parts
@@ -28,7 +28,7 @@ from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.ops.array.scattering import RowsToChange, change_rows, left_to_variable
+from autodiff_lab.ops.array.scattering import RowsToChange, left_to_variable
 
 _VIEWED = (np.ndarray, DeviceArray)
 _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
@@ -101,7 +101,7 @@ class Compiled:
         """Assign new values, unless another thread has assigned one of the variables meanwhile."""
         with LOCK.held:
             for variable, n in self.moving:
-                if variable._held is not inputs[n]:
+                if not holds(variable, inputs[n]):
                     return False
             inputs.clear()  # rows of what nobody else holds change in place
             for variable, array in zip(self.assigned, fresh, strict=True):
@@ -192,9 +192,8 @@ def _with_rows_left(program: Program, place: list[int]) -> Program:
     own = {(program.reads[n], i) for n, i in zip(place, program.assigned, strict=True) if n >= 0}
     lines = list(program.lines)
     for n, line in enumerate(lines):
-        later = left_to_variable(line.op.name) if (*line.ins[:1], *line.outs) in own else None
         alone = not program.users[line.outs[0]] and program.outputs.count(line.outs[0]) == 1
-        if later is not None and alone and program.memory is None:
-            change_rows.prepare(program.values[line.outs[0]].dtype)  # so that no call waits for it
-            lines[n] = line._replace(op=later)
+        if (*line.ins[:1], *line.outs) in own and alone and program.memory is None:
+            later = left_to_variable(line.op, program.values[line.outs[0]].dtype)
+            lines[n] = line if later is None else line._replace(op=later)
     return replace(program, lines=tuple(lines))

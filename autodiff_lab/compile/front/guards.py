@@ -70,6 +70,22 @@ class Guards:
         """Guard whatever `look` lists, one by one and by identity."""
         self._note(label, look, self._same_ids(f"{self._named(look)}()", look()))
 
+    def cell(self, label: str, cell: Any) -> list[Any]:
+        """Guard a variable of the function around another one; return its value, nothing if it has none yet."""
+
+        def look() -> list[Any]:
+            try:
+                return [cell.cell_contents]
+            except ValueError:
+                return []
+
+        found = look()
+        if found:
+            self._note(label, look, f"{self._named(cell)}.cell_contents is {self._named(found[0])}")
+        else:
+            self.items(label, look)
+        return found
+
     def listed(self, label: str, holder: list[Any]) -> None:
         """Guard the items of a list, by identity."""
         where = self._named(holder)
@@ -83,7 +99,9 @@ class Guards:
     def mapped(self, label: str, holder: dict[Any, Any]) -> None:
         """Guard the keys and values of a dict, by identity."""
         where = self._named(holder)
-        tests = self._same_ids(where, holder), self._same_ids(f"{where}.values()", holder.values())
+        tests = [f"not {where}"]
+        if holder:
+            tests = [self._same_ids(where, holder), self._same_ids(f"{where}.values()", holder.values())]
         self._note(label, lambda: [*holder, *holder.values()], *tests)
 
     def slots(self, label: str, holder: Any, found: list[tuple[str, Any]]) -> None:

@@ -177,15 +177,7 @@ class Reach:
         if function.__kwdefaults__:
             self._guards.fields(f"the defaults of {label}", function.__kwdefaults__)
         for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-
-            def look(cell: Any = cell) -> list[Any]:
-                try:
-                    return [cell.cell_contents]
-                except ValueError:  # not assigned yet
-                    return []
-
-            self._guards.items(free, look)
-            for value in look():
+            for value in self._guards.cell(free, cell):
                 self._visit(free, value)
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._visit("a default", value)

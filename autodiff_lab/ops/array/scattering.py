@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,9 +15,9 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
-from autodiff_lab.kernels.base.choose import chosen
+from autodiff_lab.kernels.base.choose import IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.checks import check_positions
+from autodiff_lab.kernels.checks import are_positions, check_positions
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
 from autodiff_lab.ops.array.casting import cast
@@ -56,39 +57,41 @@ class RowsToChange:
 
     base = None  # it holds no view
 
-    def __init__(self, shape: tuple[int, ...], updates: Any, indices: Any, how: str) -> None:
-        check_columns(indices, shape, f"tensor_scatter_nd_{how}")
-        self.shape, self.how = shape, how
-        self.positions, self.count, self.width = as_rows(indices, shape)
+    def __init__(self, shape: tuple[int, ...], updates: Any, indices: Any, how: str, change: Any = None) -> None:
+        self.shape, self.how, self._change = shape, how, change
+        if indices.__class__ is np.ndarray and indices.shape[-1:] == (1,) and are_positions(indices, shape[0]):
+            self.positions, self.count, self.width = indices.reshape(-1), shape[0], math.prod(shape[1:])
+        else:
+            check_columns(indices, shape, f"tensor_scatter_nd_{how}")
+            self.positions, self.count, self.width = as_rows(indices, shape)
         self.rows = ranked(updates).reshape(self.positions.size, self.width)
 
     def write(self, array: Any) -> None:
         """Change an array of the shape."""
-        change_rows(array.reshape(self.count, self.width), self.rows, self.positions, how=self.how)
+        given = array.reshape(self.count, self.width), self.rows, self.positions, self.how
+        if self._change is None or self._change(*given) is NotImplemented:
+            change_rows(*given[:3], how=self.how)
 
 
-def _left_to_variable(op: Any) -> Any:
-    """Return a copy of an op whose kernel computes nothing."""
-    how, made = op.name.rpartition("_")[2], copy(op)
-    made.kernel = lambda x, updates, indices: RowsToChange(x.shape, updates, indices, how)
-    return made
-
-
-def left_to_variable(name: str) -> Any:
-    """Return the op of a name as it runs where its result is the new value of its first operand; None for others.
+def left_to_variable(op: Any, dtype: Any) -> Any:
+    """Return an op as it runs where its result is the new value of its first operand; None for most.
 
     Examples
     --------
-    >>> left_to_variable("tensor_scatter_nd_sub").name, left_to_variable("sin")
-    ('tensor_scatter_nd_sub', None)
+    >>> import autodiff_lab as lab
+    >>> left_to_variable(add_at.op, np.dtype("f4")).name, left_to_variable(lab.sin.op, np.dtype("f4"))
+    ('tensor_scatter_nd_add', None)
     """
-    if not _left:
-        ops = [function.op for function in (add_at, subtract_at, max_at, min_at, tensor_update)]  # type: ignore[attr-defined]
-        _left.update((op.name, _left_to_variable(op)) for op in ops)
-    return _left.get(name)
+    if op.name not in _CHANGING:
+        return None
+    how, made = op.name.rpartition("_")[2], copy(op)
+    there = change_rows.prepare(dtype) and IN_USE["mode"] != "numpy"  # now, so that no call waits for it
+    change = change_rows.override() if there else None
+    made.kernel = lambda x, updates, indices: RowsToChange(x.shape, updates, indices, how, change)
+    return made
 
 
-_left: dict[str, Any] = {}
+_CHANGING = frozenset(f"tensor_scatter_nd_{how}" for how in ("add", "sub", "max", "min", "update"))
 
 
 def _at(ufunc: Any, how: str) -> Any:
