@@ -316,6 +316,29 @@ def test_an_index_that_alternates_is_part_of_no_short_loop() -> None:
     assert compiled.fallbacks == 0
 
 
+@pytest.mark.parametrize("join", [lab.stack, lab.concat])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("order", ["upwards", "downwards", "turned"])
+def test_a_list_that_is_joined_along_any_axis_is_not_taken_apart(order: str, axis: int, join: Any) -> None:
+    def run(x: Any, p: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, p])
+            level, found = x[0], []
+            for t in range(12):
+                level = p[0] * x[t] + (1 - p[0]) * level
+                found.insert(0 if order == "downwards" else t, lab.tanh(level))
+            if order == "turned":
+                found = found[5:] + found[:5]
+            rows = join(found, axis)
+            loss = lab.reduce_sum(lab.sin(rows) * lab.cast(lab.range(lab.size(rows)), lab.float32)[-1])
+        return [rows, *tape.gradient(loss, [x, p])]
+
+    given = [lab.constant(RNG.normal(size=(12, 2, 3, 4)).astype(np.float32)), lab.constant([0.3])]
+    compiled = agree(run, given, TOLERANCE["float32"])
+    assert sum(turns_of(compiled)) > 16
+    assert max(len(kernel.outs) for kernel in compiled.kernels if len(kernel.outs) > 1) < 12
+
+
 @pytest.mark.parametrize("order", ["upwards", "downwards", "turned", "after another"])
 @pytest.mark.parametrize("width", [(), (3,)])
 def test_a_list_that_is_stacked_after_a_loop_is_not_taken_apart(order: str, width: tuple[int, ...]) -> None:

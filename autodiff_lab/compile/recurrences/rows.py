@@ -16,6 +16,7 @@ from autodiff_lab.engine.op import REGISTRY
 FEWEST = 4
 """Rows that are worth a line of their own."""
 _ALL = ("s", None, None, None)
+_JOINED = ("stack", "concat")
 
 
 class Run(NamedTuple):
@@ -30,11 +31,11 @@ class Run(NamedTuple):
 
 
 def rows_in(line: Line, program: Program, roll: Roll) -> list[Run] | None:
-    """Return the operands of a stack along the first axis, or of contributions, in runs; None if no run is long enough.
+    """Return the operands of a stack or concat, or of contributions, in runs; None if no run is long enough.
 
     Turns of a run follow each other, upwards or downwards.
     """
-    if line.op.name == "stack" and line.params["axis"] in (0, -len(program.values[line.outs[0]].shape)):
+    if line.op.name in _JOINED:
         given = list(zip(line.ins, range(len(line.ins)), strict=True))
     elif line.op.name == "accumulate_parts" and (axis := axis_of(line)) is not None:
         steps = [items_of(place)[axis][1] for place in line.params["places"]]
@@ -93,11 +94,10 @@ def put_together(
 ) -> list[Line]:
     """Return the lines in place of one that puts rows together; `values` gets those that they make."""
     whole = values[line.outs[0]]
-    stacked = line.op.name == "stack"
-    axis = 0 if stacked else axis_of(line) or 0
+    joined, rank = line.op.name in _JOINED, len(whole.shape)
+    axis = line.params["axis"] % rank if joined else axis_of(line) or 0
     made: list[Line] = []
     parts: list[tuple[int, Any]] = []  # values and their places
-    rank = len(whole.shape)
 
     def add(op: str, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...]) -> int:
         out = 1 + max(values)
@@ -105,30 +105,34 @@ def put_together(
         made.append(line._replace(op=REGISTRY[op], ins=ins, params=params, outs=(out,)))
         return out
 
-    rest = whole.shape[:axis] + whole.shape[axis + 1 :]
     for run in runs:
         length = len(run.values)
         if run.at is None:
-            if stacked:
-                parts.append((add("stack", run.values, line.params, (length, *rest)), None))
+            if line.op.name == "stack":
+                shape = (*whole.shape[:axis], length, *whole.shape[axis + 1 :])
+                parts.append((add("stack", run.values, line.params, shape), None))
             else:
                 parts += [(i, ("i", step)) for i, step in zip(run.values, run.steps, strict=True)]
             continue
         first, last = (roll.place[i][1] + int(roll.kept[run.at] is not None) for i in (run.values[0], run.values[-1]))
         move = 1 if last > first else -1
         stop = None if last + move < 0 else last + move
-        items = (("s", first, stop, move), *[_ALL] * (rank - 1))
-        part = add("slice", (stacks[run.at],), {"items": items}, (length, *rest))
+        row = values[run.values[0]].shape
+        items = (("s", first, stop, move), *[_ALL] * len(row))
+        part = add("slice", (stacks[run.at],), {"items": items}, (length, *row))
         if axis:
-            perm = tuple(k - rank for k in (*range(1, axis + 1), 0, *range(axis + 1, rank)))
-            part = add("transpose", (part,), {"perm": perm}, (*rest[:axis], length, *rest[axis:]))
+            perm = tuple(k - len(row) - 1 for k in (*range(1, axis + 1), 0, *range(axis + 1, len(row) + 1)))
+            part = add("transpose", (part,), {"perm": perm}, (*row[:axis], length, *row[axis:]))
+        if line.op.name == "concat":
+            shape = (*row[:axis], length * row[axis], *row[axis + 1 :])
+            part = add("reshape", (part,), {"shape": shape}, shape)
         parts.append((part, ("s", run.steps[0], run.steps[-1] + 1, None)))
     ins = tuple(i for i, _ in parts)
-    if stacked:
-        if len(made) == 1 and line.outs[0] not in program.outputs:
-            return [made[0]._replace(outs=line.outs)]
+    if joined:
+        if len(ins) == 1 and line.outs[0] not in program.outputs:
+            return [*made[:-1], made[-1]._replace(outs=line.outs)]
         # joined even if it is one: a result owns its memory
-        return [*made, line._replace(op=REGISTRY["concat"], ins=ins, params={"axis": -rank})]
+        return [*made, line._replace(op=REGISTRY["concat"], ins=ins, params={"axis": axis - rank})]
     before, after = (_ALL,) * axis, (_ALL,) * (rank - axis - 1)
     places = tuple(("slice", (("items", (*before, item, *after)),)) for _, item in parts)
     onto = line.ins[: line.params["onto"]]
