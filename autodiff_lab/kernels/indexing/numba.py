@@ -3,6 +3,10 @@
 Optimisations: rows are added straight into their places, without sorting them; zeros come from the allocator, which
 clears memory faster than any loop; a thread has columns of its own, so that no two write into one place; sums of single
 elements have a loop without an inner one.  Rows of one position are added in their order.
+
+A choice by a condition is one instruction for many elements; a condition of the last axes serves all others.
+
+A search takes one step for many values before it takes the next, so that no step waits for another one's comparison.
 """
 # pyright: reportIndexIssue=false
 
@@ -19,9 +23,11 @@ from autodiff_lab.kernels.base.loops import Loop, loop, override, positions_of, 
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.checks import are_positions
 from autodiff_lab.kernels.maths.bits import put
-from autodiff_lab.kernels.maths.single import larger, smaller
+from autodiff_lab.kernels.maths.single import choose, larger, smaller
 
 _WORTH_A_THREAD = 1_000_000
+_IN_STEP = 512
+"""Values that are searched side by side: what is known of them stays in the cache."""
 
 
 @register_jitable
@@ -179,3 +185,92 @@ def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
 def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
     """Minimum by segment."""
     return _extreme(_least_rows, x, ids, count, empty)
+
+
+@register_jitable
+def _comes_before(a: Any, b: Any) -> bool:
+    """Return whether an element of a sorted row is before another: nan is last."""
+    return (a < b) | ((b != b) & (a == a))
+
+
+@loop("void({t}[::1], {t}[::1], int64[::1], boolean)", wraparound=False)
+def _places(row: Any, values: Any, places: Any, after: bool) -> None:
+    """Find where values belong in a sorted row, before equal elements or after them, by halving what is left of it."""
+    for first in range(0, values.size, _IN_STEP):
+        last = min(first + _IN_STEP, values.size)
+        wanted, at = values[first:last], places[first:last]
+        for i in range(at.size):
+            at[i] = 0
+        left = row.size
+        while left > 1:
+            half = left // 2
+            if after:
+                for i in range(at.size):
+                    at[i] += 0 if _comes_before(wanted[i], row[at[i] + half - 1]) else half
+            else:
+                for i in range(at.size):
+                    at[i] += half if _comes_before(row[at[i] + half - 1], wanted[i]) else 0
+            left -= half
+        for i in range(at.size if left else 0):
+            passed = not _comes_before(wanted[i], row[at[i]]) if after else _comes_before(row[at[i]], wanted[i])
+            at[i] += 1 if passed else 0
+
+
+@override(_places)
+def search_rows(rows: Any, values: Any, side: str) -> Any:
+    """Search many values at a time, without a branch that depends on one."""
+    found = np.empty(values.shape, np.int64)
+    run, after = _places[rows.dtype], side == "right"
+    if rows.ndim == 1:
+        run(row_major(rows), row_major(values).reshape(-1), found.reshape(-1), after)
+        return found
+    lines = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]), found.reshape(-1, found.shape[-1])
+    for row, wanted, places in zip(*lines, strict=True):
+        run(row_major(row), row_major(wanted), places, after)
+    return found
+
+
+@loop("void({t}[:,::1], {t}[:,::1], boolean[::1], {t}[:,::1])", wraparound=False)
+def _one_or_other(x: Any, y: Any, condition: Any, made: Any) -> None:
+    for r in range(made.shape[0]):
+        x_row, y_row, to = x[r], y[r], made[r]
+        for k in range(to.size):
+            to[k] = choose(condition[k], x_row[k], y_row[k])
+
+
+@loop("void({t}[:,::1], {t}, boolean[::1], {t}[:,::1])", wraparound=False)
+def _one_or_number(x: Any, y: Any, condition: Any, made: Any) -> None:
+    for r in range(made.shape[0]):
+        row, to = x[r], made[r]
+        for k in range(to.size):
+            to[k] = choose(condition[k], row[k], y)
+
+
+@loop("void({t}, {t}[:,::1], boolean[::1], {t}[:,::1])", wraparound=False)
+def _number_or_other(x: Any, y: Any, condition: Any, made: Any) -> None:
+    for r in range(made.shape[0]):
+        row, to = y[r], made[r]
+        for k in range(to.size):
+            to[k] = choose(condition[k], x, row[k])
+
+
+@override(_one_or_other, _one_or_number, _number_or_other)
+def choose_elements(x: Any, y: Any, condition: Any) -> Any:
+    """Choose without a branch, which a processor guesses wrong for every other element of an irregular condition."""
+    shape = x.shape or y.shape
+    if x.dtype != y.dtype or (y.shape and y.shape != shape) or condition.dtype.kind != "b" or not shape:
+        return NotImplemented
+    rank = condition.ndim
+    inner = shape[max(len(shape) - rank, 0) :]
+    if not 0 < rank <= len(shape) or any(m not in (1, n) for m, n in zip(condition.shape, inner, strict=True)):
+        return NotImplemented
+    if condition.shape != inner:
+        condition = np.broadcast_to(condition, shape)
+    made = np.empty(shape, x.dtype)
+    if not made.size:
+        return made
+    flat = row_major(condition).reshape(-1)
+    run = _one_or_other if x.shape and y.shape else _one_or_number if x.shape else _number_or_other
+    given = [row_major(v).reshape(-1, flat.size) if v.shape else v[()] for v in (x, y)]
+    run[x.dtype](*given, flat, made.reshape(-1, flat.size))
+    return made

@@ -3,7 +3,7 @@
 All three come down to rows that are added up by position.  `np.add.at` is several times as fast on a vector as on rows,
 so it is given the position of every element.
 
-Elements picked by position along an axis, or by rows of coordinates.
+Elements picked by position along an axis, by rows of coordinates, or by a condition.
 """
 
 from __future__ import annotations
@@ -203,3 +203,22 @@ def gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
     check_columns(indices, np.shape(x)[lead:], "gather_nd")
     x, at = pointed(x, indices, lead)
     return x[at]
+
+
+def search_rows(rows: Any, values: Any, side: str) -> Any:
+    """Find where values (*s, n) belong in sorted rows (*s, m): before equal elements, or after them.
+
+    As with NumPy, nan belongs after all numbers.
+    """
+    if rows.ndim == 1:
+        return np.searchsorted(rows, values, side).astype(np.int64)
+    lead = rows.shape[:-1]
+    flat, wanted = (v.reshape(math.prod(lead), v.shape[-1]) for v in (rows, values))
+    found = [np.searchsorted(row, value, side) for row, value in zip(flat, wanted, strict=True)]
+    made = np.stack(found) if found else zeros((0,), values, np.int64)
+    return made.astype(np.int64).reshape(*lead, values.shape[-1])
+
+
+def choose_elements(x: Any, y: Any, condition: Any) -> Any:
+    """Take the elements of x where a condition holds, those of y elsewhere, broadcast."""
+    return np.where(condition, x, y)[()]

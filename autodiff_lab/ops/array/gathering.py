@@ -126,20 +126,31 @@ kept_mask = general(
     doc="Zero at coordinates, one elsewhere; the rule of `tensor_scatter_nd_update` uses it.")
 
 
+MANY = 1024
+"""Elements from which on a loop is worth a look."""
+choose_elements = chosen("choose_elements", reference.choose_elements, work=lambda x, y, c: max(x.size, y.size))
+
+
+def _where(c: Any, x: Any, y: Any) -> Any:
+    if c.__class__ is np.ndarray and max(x.size, y.size) >= MANY:
+        return choose_elements(x, y, c)
+    return np.where(c, x, y)[()]
+
+
 select = general(
-    "select", lambda g, c: np.where(c, g, g.dtype.type(0))[()], lambda ops, g, out, x, c: ops.select(g, c), None,
+    "select", lambda g, c: _where(c, g, g.dtype.type(0)), lambda ops, g, out, x, c: ops.select(g, c), None,
     warns=False,
     symbol="where", latex=r"[{1}] {0}", locals_latex=("[{1}]", ""), sentence="keeps {0} where {1} is true, else 0",
     keeps="inputs", expression="choose({1}, {0}, zero)",
     doc="x where the condition holds, 0 elsewhere; the rules of `where` use it.")
 select_not = general(
-    "select_not", lambda g, c: np.where(c, g.dtype.type(0), g)[()], lambda ops, g, out, x, c: ops.select_not(g, c),
+    "select_not", lambda g, c: _where(c, g.dtype.type(0), g), lambda ops, g, out, x, c: ops.select_not(g, c),
     None, warns=False, symbol="where not", latex=r"[\lnot {1}] {0}", locals_latex=(r"[\lnot {1}]", ""),
     sentence="keeps {0} where {1} is false, else 0", keeps="inputs",
     expression="choose({1}, zero, {0})",
     doc="x where the condition fails, 0 elsewhere; the rules of `where` use it.")
 where_three = general(
-    "where", lambda c, x, y: np.where(c, x, y)[()],
+    "where", _where,
     None, lambda ops, g, out, c, x, y: ops.select(g, c), lambda ops, g, out, c, x, y: ops.select_not(g, c),
     warns=False,
     symbol="where", latex=r"\operatorname{{where}}({0}, {1}, {2})", locals_latex=("", "[{0}]", r"[\lnot {0}]"),

@@ -19,8 +19,10 @@ from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
+from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
+from autodiff_lab.kernels.indexing.reference import search_rows
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
@@ -114,18 +116,12 @@ unique_counts = general(
     doc="How often each distinct element occurs; `lab.unique_with_counts` uses it.")
 
 
-def _search(rows: Any, values: Any, side: Any) -> Any:
-    if rows.ndim == 1:
-        return np.searchsorted(rows, values, side).astype(np.int64)
-    lead = rows.shape[:-1]
-    flat, wanted = (v.reshape(math.prod(lead), v.shape[-1]) for v in (rows, values))
-    found = [np.searchsorted(row, value, side) for row, value in zip(flat, wanted, strict=True)]
-    made = np.stack(found) if found else zeros((0,), values, np.int64)
-    return made.astype(np.int64).reshape(*lead, values.shape[-1])
+def _steps(rows: Any, values: Any, side: str) -> float:
+    return values.size * max(rows.shape[-1], 1).bit_length()
 
 
 search = general(
-    "searchsorted", _search, None, symbol="search", latex=r"\operatorname{{search}}({0}, {1})",
+    "searchsorted", chosen("search_rows", search_rows, work=_steps), None, symbol="search", latex=r"\operatorname{{search}}({0}, {1})",
     sentence="finds where {1} belongs in {0}", doc="The kernel-level search; `lab.searchsorted` is public.")
 
 
