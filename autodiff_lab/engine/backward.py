@@ -127,14 +127,8 @@ class Sweep:
                 keep.add(source._id)
             else:
                 keep.update(self._reads.get(source, ()))
-        entries: Any = tape._entries
-        if not (self._listeners or pause or later) and _others_are_watched(tape, keep):
-            entries = _leading_from(keep, entries)
-        elif tape._persistent:
-            entries = entries[:]
+        entries = _taken_from(tape, keep, whole=bool(self._listeners or pause or later))
         self._length = len(entries)
-        if not tape._persistent:
-            tape._spend()
         trace = trace_now() if sinks and (engine is _RECORDED or engine is _RAW) else None
         self._around = nullcontext() if trace is None else trace.unobserved(entries)
         plain = self._raw and not (halves or pause or engine.rules)
@@ -250,8 +244,7 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
     Most passes are such, and in a small program preparing a `Sweep` takes as long as the pass.  None, with nothing
     done, if it is not one.
     """
-    entries: Any = tape._entries
-    if entries is None or len(targets) != 1 or tape.ops is not RAW or CASTS_OF_HALVES:
+    if tape._entries is None or len(targets) != 1 or tape.ops is not RAW or CASTS_OF_HALVES:
         return None
     array = targets[0]._held
     if array.dtype.char not in "fd":
@@ -272,12 +265,7 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
         keys.append(key)
     target = targets[0]._id
     adjoints: dict[int, Any] = {target: _ones(array)} if target in tape.tracked else {}
-    if _others_are_watched(tape, keep):
-        entries = _leading_from(keep, entries)
-    elif tape._persistent:
-        entries = entries[:]
-    if not tape._persistent:
-        tape._spend()
+    entries = _taken_from(tape, keep)
     many = len(entries) >= FEW_ENTRIES
     if many:
         be_patient()
@@ -289,11 +277,19 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
     return [_gathered(adjoints, of_one) for of_one in keys]
 
 
-def _others_are_watched(tape: GradientTape, keep: set[int]) -> bool:
-    """Return whether a tape watches more than the sources, so that it may have entries that lead from none of them."""
-    if not keep.issuperset(tape._roots):
-        return True
-    return any(not keep.issuperset(reads) for reads in tape._watched.values())
+def _taken_from(tape: GradientTape, sources: set[int], *, whole: bool = False) -> list[Any]:
+    """Return the entries that a sweep goes through: those that depend on the sources, if the tape watches more.
+
+    All of them are taken if somebody listens (`whole`).  A tape that is not persistent is spent.
+    """
+    entries: Any = tape._entries
+    if not (whole or all(map(sources.issuperset, (tape._roots, *tape._watched.values())))):
+        entries = _leading_from(sources, entries)
+    elif tape._persistent:
+        entries = entries[:]
+    if not tape._persistent:
+        tape._spend()
+    return entries
 
 
 def _leading_from(sources: set[int], entries: list[Any]) -> list[Any]:

@@ -190,7 +190,7 @@ def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
 @register_jitable
 def _comes_before(a: Any, b: Any) -> bool:
     """Return whether an element of a sorted row is before another: nan is last."""
-    return (a < b) | ((b != b) & (a == a))
+    return (a < b) | ((b != b) & (a == a))  # noqa: PLR0124 - nan alone differs from itself
 
 
 @loop("void({t}[::1], {t}[::1], int64[::1], boolean)", wraparound=False)

@@ -28,7 +28,6 @@ from autodiff_lab.ops.array.gathering import (
     gather_axis,
     gather_nd_at,
     scatter_nd_sum,
-    tensor_update,
 )
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape, transpose_to

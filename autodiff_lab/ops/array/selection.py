@@ -6,7 +6,6 @@ were taken from.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -121,7 +120,8 @@ def _steps(rows: Any, values: Any, side: str) -> float:
 
 
 search = general(
-    "searchsorted", chosen("search_rows", search_rows, work=_steps), None, symbol="search", latex=r"\operatorname{{search}}({0}, {1})",
+    "searchsorted", chosen("search_rows", search_rows, work=_steps), None, symbol="search",
+    latex=r"\operatorname{{search}}({0}, {1})",
     sentence="finds where {1} belongs in {0}", doc="The kernel-level search; `lab.searchsorted` is public.")
 
 
