@@ -71,12 +71,11 @@ class GroupNormalization(Layer):
 
     def call(self, x: Tensor) -> Tensor:
         shape: Any = tuple(x.shape)
-        grouped = reshape(x, (*shape[:-1], self.groups, shape[-1] // self.groups))
+        groups = (self.groups, shape[-1] // self.groups)
         axes = (*range(-len(shape), -2), -1)
-        result = reshape(normalized(grouped, axes, self.epsilon), shape)
-        if self.scale:
-            result = result * self.gamma
-        return result + self.beta if self.center else result
+        gamma = reshape(self.gamma, groups) if self.scale else None
+        beta = reshape(self.beta, groups) if self.center else None
+        return reshape(normalized(reshape(x, (*shape[:-1], *groups)), axes, self.epsilon, gamma, beta), shape)
 
 
 class UnitNormalization(Layer):

@@ -32,10 +32,12 @@ GROUPS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def however_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Columns of few elements are left to NumPy; not in these tests."""
-    monkeypatch.setattr("autodiff_lab.kernels.normalization.numba.FEW", 0)
+@pytest.fixture(autouse=True, params=["plane by plane", "in pieces"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Planes that fit the cache are normalized by another loop than the pieces of larger ones."""
+    if request.param == "in pieces":
+        monkeypatch.setattr("autodiff_lab.kernels.normalization.numba_planes.LARGEST", 0)
+    return request.param
 
 
 def scales(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -83,6 +85,26 @@ def test_shapes_and_axes_agree_with_the_reference(name: str, dtype: str) -> None
             check(name, x, axes)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["normalize", "normalize_grad"])
+def test_planes_and_groups_may_have_a_scale_for_each_column(name: str, dtype: str, way: str) -> None:
+    rng = np.random.default_rng(9)
+    for shape, axes, of_scale in (
+        ((3, 4, 5), (-3, -2), (5,)), ((8, 5, 6, 4, 3), (-4, -3, -1), (1, 4, 3)), ((2, 90, 2, 40), (-3, -1), (2, 40)),
+        ((3, 40, 7), (-2,), (7,)), ((2, 30, 4, 1), (-3, -1), (4, 1)), ((5, 64, 3, 2), (-3, -1), (3, 2)),
+    ):  # fmt: skip
+        x, g = ((rng.normal(size=shape) + 3).astype(dtype) for _ in range(2))
+        scale, offset = (rng.normal(size=of_scale).astype(dtype) for _ in range(2))
+        arrays = [x, scale, offset] if name == "normalize" else [g, x, scale]
+        if way == "in pieces":
+            assert declined(name, *arrays, axes=axes, epsilon=1e-3) == (shape != (3, 4, 5))
+            continue
+        within = 1e-4 if dtype == "float32" else 1e-12
+        made, reference = both(name, *arrays, axes=axes, epsilon=1e-3)
+        for ours, theirs in zip(*(v if isinstance(v, tuple) else (v,) for v in (made, reference)), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=within, atol=within * np.sqrt(x.size), strict=True)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_what_an_override_does_not_do_is_left_to_the_reference(name: str) -> None:
     for shape, axes in (((2, 3), ()), ((0, 3), (-1,)), ((3, 0), (-1,)), ((3, 2, 2, 4, 3), (-5, -3, -1))):
@@ -91,14 +113,6 @@ def test_what_an_override_does_not_do_is_left_to_the_reference(name: str) -> Non
     if name not in PLAIN:
         arrays, params = call(name, np.zeros((3, 40, 7), "f"), (-2,))
         assert declined(name, *arrays, **params)  # each plane has a scale of its own
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_columns_of_few_elements_are_left_to_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autodiff_lab.kernels.normalization.numba.FEW", 100)
-    arrays, params = call(name, np.zeros((9, 11), "f"), (-2,))
-    assert declined(name, *arrays, **params)
-    check(name, np.ones((10, 10), "f"), (-2,))
 
 
 def test_a_stack_of_cotangents_is_left_to_the_reference() -> None:

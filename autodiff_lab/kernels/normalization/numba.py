@@ -1,7 +1,7 @@
 """Values normalized to mean 0 and variance 1; the references are in `normalization.reference`.
 
-An array is viewed as (a, n, b, d) and normalized over n and d: rows where b is 1, otherwise columns (`numba_columns`),
-of which d neighbours form a group.
+An array is viewed as (a, n, b, d) and normalized over n and d: rows where b is 1, otherwise columns, of which d
+neighbours form a group (`numba_planes`, and `numba_columns` where a plane is large).
 
 Optimizations of rows: a row stays in the first-level cache while its mean, its variance and the sums of its gradient
 are computed, so that memory is read once and written once; sums are added in whatever order is fastest within pieces,
@@ -23,11 +23,10 @@ from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
 from autodiff_lab.kernels.maths.rows import sum_of, summed
 from autodiff_lab.kernels.normalization import numba_columns as columns
+from autodiff_lab.kernels.normalization import numba_planes as whole
 from autodiff_lab.kernels.reductions.reference import shape_over
 
 Axes = tuple[int, ...]
-FEW = 32_768
-"""Elements in columns below which NumPy is quicker: putting statistics together costs tens of microseconds."""
 _PIECE = 4096
 _FLUSH = 64  # rows whose contributions are added up in their own precision
 
@@ -139,8 +138,6 @@ def planes(x: Any, axes: Axes, *others: Any) -> tuple[Any, int] | None:
     if found is None or any(other.shape != x.shape or other.dtype != x.dtype for other in others):
         return None
     a, n, b, d = found
-    if b * d > 1 and x.size < FEW:
-        return None
     return row_major(x).reshape(a, n, b * d), d
 
 
@@ -151,7 +148,8 @@ def _over_rows(run: Any, x: Any) -> list[Any]:
 def _normalized(plane: Any, d: int, scale: Any, offset: Any, epsilon: float) -> Any:
     a, n, w = plane.shape
     if w > 1:
-        return columns.forward_over(plane, scale, offset, epsilon, d)
+        over = whole.forward_of if whole.fits(plane) else columns.forward_over
+        return over(plane, scale, offset, epsilon, d)
     x, run, small = plane.reshape(a, n), _forward[plane.dtype], plane.dtype.type(epsilon)
     made = np.empty(x.shape, x.dtype)
     _over_rows(lambda low, high: run(x, scale, offset, small, made, low, high), x)
@@ -163,7 +161,8 @@ def _gradients(g: Any, plane: Any, d: int, scale: Any, epsilon: float, scaled: b
     a, n, w = plane.shape
     g = row_major(g).reshape(plane.shape)
     if w > 1:
-        return columns.grad_over(g, plane, scale, epsilon, d)
+        over = whole.grad_of if whole.fits(plane) else columns.grad_over
+        return over(g, plane, scale, epsilon, d)
     g, x, small = g.reshape(a, n), plane.reshape(a, n), plane.dtype.type(epsilon)
     made, run = np.empty(x.shape, x.dtype), (_scaled_grad if scaled else _grad)[x.dtype]
 
@@ -180,7 +179,7 @@ def _gradients(g: Any, plane: Any, d: int, scale: Any, epsilon: float, scaled: b
 _ROWS: dict[str, Any] = {"axes": (-1,), "epsilon": 1e-3}
 
 
-@override(_row_moments, *columns.LOOPS)
+@override(_row_moments, *columns.LOOPS, *whole.LOOPS)
 def moments(x: Any, axes: Axes) -> Any:
     """Mean and variance of rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -189,7 +188,7 @@ def moments(x: Any, axes: Axes) -> Any:
     plane, d = seen
     a, n, w = plane.shape
     if w > 1:
-        means, variances = columns.moments_over(plane, d)
+        means, variances = (whole.moments_of if whole.fits(plane) else columns.moments_over)(plane, d)
     else:
         rows, run = plane.reshape(a, n), _row_moments[x.dtype]
         means, variances = np.empty(a, x.dtype), np.empty(a, x.dtype)
@@ -198,7 +197,7 @@ def moments(x: Any, axes: Axes) -> Any:
     return means.reshape(shape), variances.reshape(shape)
 
 
-@override(_forward, *columns.LOOPS)
+@override(_forward, *columns.LOOPS, *whole.LOOPS)
 def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -209,7 +208,7 @@ def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     return _normalized(*seen, np.ones(width, x.dtype), np.zeros(width, x.dtype), epsilon).reshape(x.shape)
 
 
-@override(_grad, *columns.LOOPS)
+@override(_grad, *columns.LOOPS, *whole.LOOPS)
 def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """Gradient of rows, columns, or groups of columns."""
     seen = planes(x, axes, g)
@@ -221,20 +220,21 @@ def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
 
 def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
     """Return whether a scale has one number for each element of a row, or for each column."""
-    a, _, w = plane.shape
+    a, n, w = plane.shape
     rank = scale.ndim
     if w == rank == 1 == -axes[0] and scale.dtype == x.dtype and scale.shape[0] == x.shape[-1]:
         return True  # as in most networks
     there = {k for k in range(-rank, 0) if scale.shape[k] != 1}
     kept = {k for k in range(-x.ndim, 0) if x.shape[k] != 1}
-    if scale.dtype != x.dtype or d > 1 or rank > x.ndim:
+    if scale.dtype != x.dtype or rank > x.ndim or scale.size != (n if w == 1 else w):
         return False
     if w == 1:
         return there == kept & set(axes)
-    return a == 1 and there == kept - set(axes)
+    last = {k for k in kept if math.prod(x.shape[k:]) <= w}
+    return there == last and (whole.fits(plane) or a == d == 1)
 
 
-@override(_forward, *columns.LOOPS)
+@override(_forward, *columns.LOOPS, *whole.LOOPS)
 def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows or columns, with a scale and an offset."""
     seen = planes(x, axes)
@@ -243,7 +243,7 @@ def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> An
     return _normalized(*seen, row_major(scale).reshape(-1), row_major(offset).reshape(-1), epsilon).reshape(x.shape)
 
 
-@override(_scaled_grad, *columns.LOOPS)
+@override(_scaled_grad, *columns.LOOPS, *whole.LOOPS)
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> Any:
     """Gradients of rows or columns, of the scale and of the offset."""
     seen = planes(x, axes, g)

@@ -58,12 +58,12 @@ def _adding(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
     return add
 
 
-_add_rows = _adding(lambda x, mean: x)
-_add_squares = _adding(lambda x, mean: (x - mean) * (x - mean))
+add_rows = _adding(lambda x, mean: x)
+add_squares = _adding(lambda x, mean: (x - mean) * (x - mean))
 
 
 @register_jitable(forceinline=True)
-def _add_products(g_rows: Any, rows: Any, mean: Any, total: Any) -> None:
+def add_products(g_rows: Any, rows: Any, mean: Any, total: Any) -> None:
     """Add the products of cotangents with the distances from the mean."""
     two = rows.shape[0] // 2 * 2
     for i in range(0, two, 2):
@@ -90,15 +90,15 @@ def _measures(name: str, with_g: bool) -> Loop:
             rows = x[p // pieces, first:last]
             mean, squares = facts[p, 0], facts[p, 1]
             facts[p] = 0
-            _add_rows(rows, mean, mean)
+            add_rows(rows, mean, mean)
             count = x.dtype.type(rows.shape[0])
             for k in range(mean.size):
                 mean[k] /= count
-            _add_squares(rows, mean, squares)
+            add_squares(rows, mean, squares)
             if with_g:
                 g_rows = g[p // pieces, first:last]
-                _add_rows(g_rows, mean, facts[p, 2])
-                _add_products(g_rows, rows, mean, facts[p, 3])
+                add_rows(g_rows, mean, facts[p, 2])
+                add_products(g_rows, rows, mean, facts[p, 3])
 
     run.__name__ = name
     return loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)", wraparound=False)(run)

@@ -53,7 +53,8 @@ plain_normalize = general(
     symbol="(x − mean)/σ", latex=r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",
     locals_latex=(r"\frac{{g - \overline{{g}} - y\,\overline{{g y}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}",),
     sentence="shifts and scales {0} to mean 0 and variance 1", keeps="inputs",
-    doc="(x - mean) / √(variance + epsilon) over negative axes; `lab.layers.GroupNormalization` is made of it.")
+    doc="(x - mean) / √(variance + epsilon) over negative axes; `lab.layers.GroupNormalization` without a scale is "
+        "made of it.")
 
 normalize = general(
     "normalize", chosen("normalize", reference.normalize), _scaled, shared=True, warns=False,
@@ -62,7 +63,7 @@ normalize = general(
                   r"\frac{{{0} - \overline{{{0}}}}}{{\sqrt{{\sigma^2 + \varepsilon}}}}", "1"),
     sentence="shifts and scales {0} to mean 0 and variance 1, multiplies by {1} and adds {2}", keeps="inputs",
     doc="(x - mean) / √(variance + epsilon) over negative axes, times a scale, plus an offset of the same shape; "
-        "`lab.layers.LayerNormalization` and `lab.layers.BatchNormalization` are made of it.")
+        "`lab.layers.LayerNormalization`, `BatchNormalization` and `GroupNormalization` are made of it.")
 
 
 def _bend(ops: Any, h: Any, g: Any, turned: Any, x: Any, axes: Axes, epsilon: float) -> Any:
