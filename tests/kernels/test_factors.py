@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from autodiff_lab.kernels.matmul import factors
+from tests.kernels.agreement import agree, declined
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 # Matrices alone, stacks of matrices too small for LAPACK to be called for each, and of larger ones.
@@ -128,3 +129,20 @@ def test_what_has_no_factors_is_an_error_and_nothing_hangs(n: int) -> None:
         assert factors.determinant(huge, *factors.lu(huge)) == pytest.approx(1)
     with pytest.raises(np.linalg.LinAlgError):
         factors.svd(np.full((n, n), np.nan), False)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("lower", [True, False])
+def test_triangular_systems_of_a_stack_agree_in_every_layout(lower: bool, dtype: str) -> None:
+    pytest.importorskip("numba", reason="overrides need Numba")
+    rng = np.random.default_rng(8)
+    for stack, n, k in (((5,), 3, 4), ((2, 3), 6, 1), ((70,), 8, 50), ((4,), 1, 3), ((2,), 30, 2)):
+        a = (rng.normal(size=(*stack, n, n)) / n + 2 * np.eye(n)).astype(dtype)
+        b = rng.normal(size=(*stack, n, k)).astype(dtype)
+        for left in (a, a.swapaxes(-1, -2), a[..., ::-1, ::-1]):
+            for right in (b, b.swapaxes(-1, -2).copy().swapaxes(-1, -2), b[..., ::-1]):
+                agree("solve_stack", left, right, lower=lower, tolerance=1e-5 if dtype == "float32" else 1e-12)
+    a[:, 0, 0] = 0
+    agree("solve_stack", a, b, lower=lower)
+    assert declined("solve_stack", a, b[0], lower=lower)
+    assert declined("solve_stack", a[0], b, lower=lower)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.kernels.base.choose import chosen
 
 ndarray = np.ndarray
 
@@ -38,14 +39,16 @@ def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
         return _one(_BLAS.get(b.dtype.char) or _load(b.dtype), a, b, lower)
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n = a.shape[-1]
-    if on_gpu(a) or (len(stack) and int(np.prod(stack)) > n):
-        return _rows(a, b, lower, stack)
+    if on_gpu(a):
+        return solve_stack(a, b, lower)
+    if len(stack) and int(np.prod(stack)) > n:
+        return _of_stacks(a, b, lower=lower)
     return _by_blas(a, b, lower, stack)
 
 
-def _rows(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
-    """Return one row after the other, of all systems at once."""
-    n = a.shape[-1]
+def solve_stack(a: Any, b: Any, lower: bool) -> Any:
+    """Return the solutions row after row, of all systems at once."""
+    n, stack = a.shape[-1], np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     x = (np.broadcast_to(b, (*stack, *b.shape[-2:])) + b.dtype.type(0)).astype(b.dtype)
     for i in range(n) if lower else range(n - 1, -1, -1):
         done = slice(0, i) if lower else slice(i + 1, n)
@@ -54,6 +57,9 @@ def _rows(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
             rest = rest - a[..., i : i + 1, done] @ x[..., done, :]
         x[..., i : i + 1, :] = rest / a[..., i : i + 1, i : i + 1]
     return x
+
+
+_of_stacks = chosen("solve_stack", solve_stack, "matmul.solve_stack", lambda a, b, lower: b.size * a.shape[-1])
 
 
 def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
