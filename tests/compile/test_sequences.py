@@ -204,6 +204,25 @@ def test_transposes_of_products_are_products_of_what_is_not_transposed() -> None
     assert not results & turned
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_short_rows_are_joined_inside_a_sequence(dtype: str) -> None:
+    """A matrix for each of many angles, made of columns and rows of three elements, as arms of robots have them."""
+
+    def turned(angles: Any, places: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([angles, places])
+            c, s, one, zero = lab.cos(angles), lab.sin(angles), lab.ones_like(angles), lab.zeros_like(angles)
+            rows = [[c, -s, zero], [s, c, zero], [zero, zero, one]]
+            matrices = lab.stack([lab.stack(row, axis=-1) for row in rows], axis=-2)
+            moved = lab.linalg.matvec(matrices, places)
+            wide = lab.concat([moved, lab.reverse(moved, [1]), lab.pad(moved, [[0, 0], [1, 0]])], axis=1)
+            loss = lab.reduce_sum(lab.square(wide[:, 1:]) * wide[:, :-1]) + lab.reduce_sum(matrices[:, 2] * places)
+        return loss, tape.gradient(loss, [angles, places])
+
+    made = compiled(turned, normal(9000, dtype=dtype), normal(9000, 3, dtype=dtype), tolerance=TOLERANCE[dtype] * 10)
+    assert not [step for step in steps_outside(made) if "stack_" in step or "concat_" in step or "pad" in step]
+
+
 def test_a_column_times_a_row_is_part_of_a_loop() -> None:
     def run(x: Any, w: Any, b: Any) -> Any:
         return lab.tanh(x @ w + b), lab.ones((1, 50)) @ (x @ w)

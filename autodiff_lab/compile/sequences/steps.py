@@ -10,8 +10,16 @@ from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
 from autodiff_lab.compile.sequences.convolutions import passes_of
-from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
-from autodiff_lab.compile.sequences.layouts import MOST_AXES, dense_strides, few_axes, parts_of_whole, seen_by
+from autodiff_lab.compile.sequences.elements import SHORT, in_short_rows, joins_alone
+from autodiff_lab.compile.sequences.layouts import (
+    MOST_AXES,
+    Part,
+    dense_strides,
+    few_axes,
+    merged,
+    parts_of_whole,
+    seen_by,
+)
 
 MOST_SCALARS = 40
 """From so many single numbers on, loops are searched for in them, see `scalars`."""
@@ -89,8 +97,20 @@ def _elements(line: Line, program: Program) -> int:
 def _is_small_join(line: Line, program: Program) -> bool:
     out, *parts = (program.values[i] for i in (*line.outs, *line.ins))
     same = out.dtype.name in _JOINED and all(part.dtype == out.dtype for part in parts)
-    few = all(sum(n > 1 for n in part.shape) <= MOST_AXES for part in parts)
-    return same and few and _elements(line, program) < WIDE and parts_of_whole(line, program) is not None
+    if not same or not all(sum(n > 1 for n in part.shape) <= MOST_AXES for part in parts):
+        return False
+    places = parts_of_whole(line, program)
+    if places is None:
+        return False
+    if _elements(line, program) < WIDE:
+        return True
+    return not line.params.get("onto") and all(_run(part, program) <= SHORT for part in places)
+
+
+def _run(part: Part, program: Program) -> int:
+    """Return how many elements of a part lie one after the other in the whole: NumPy begins with each run again."""
+    axes = merged(program.values[part.value].shape, part.strides)
+    return axes[-1][0] if axes and axes[-1][1] == 1 else 1
 
 
 def is_small_product(line: Line, program: Program) -> bool:

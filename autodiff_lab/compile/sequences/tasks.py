@@ -31,7 +31,7 @@ from autodiff_lab.compile.sequences.layouts import (
     seen_by,
 )
 from autodiff_lab.compile.sequences.steps import CASTS, JOINS
-from autodiff_lab.compile.sequences.texts import PUT, ZERO, block_text, copy_text, product_text
+from autodiff_lab.compile.sequences.texts import PUT, UNROLLED, ZERO, block_text, copy_text, product_text
 from autodiff_lab.kernels.base.store import load
 
 
@@ -188,7 +188,8 @@ class Builder:
             axes = [axis for axis in every if axis[0] > 1]
             counts, steps, gaps = zip(*[(1, 0, 0)] * (MOST_AXES - len(axes)), *axes, strict=True)
             adds = line.op.name == "accumulate_parts" and (n > 0 or onto)
-            text = PUT.format(kind=kind, size=size, puts="+=" if adds else "=")
+            length = counts[-1] if counts[-1] <= UNROLLED else "slots[5]"  # a short loop is written out by LLVM
+            text = PUT.format(kind=kind, size=size, puts="+=" if adds else "=", length=length)
             there = Place(target.buffer, part.offset * size)
             self.tasks.append(Task(load(text).step, (place, there, *counts, *steps, *gaps), ()))
         self.tasks[begin] = self.tasks[begin]._replace(made=(target.buffer,))

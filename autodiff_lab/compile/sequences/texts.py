@@ -65,12 +65,14 @@ def copy_text(source: str, target: str, stride: int) -> str:
     return COPY.format(source=names[0], target=names[1], x=x, **sizes)
 
 
+UNROLLED = 8
+"""Elements of the longest run whose length is part of the text."""
 PUT = """\
 from numpy import {kind} as number, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
 @addressed(STEP)
 def step(slots):
-    n, s, t = slots[5], slots[9], slots[13]
+    n, s, t = {length}, slots[9], slots[13]
     for i in range(slots[2]):
         for j in range(slots[3]):
             for k in range(slots[4]):
