@@ -34,34 +34,38 @@ class Jax(Library):
         return run
 
     def trained(self, loss: Callable[..., Any], weights: list[Any], *constants: Any, steps: int, optimizer: str,
-                rate: float) -> Run:  # fmt: skip
+                rate: float, momentum: float) -> Run:  # fmt: skip
         """A call that trains from the beginning and returns the losses and all weights."""
         jax, np = self.jax, self.numpy
-        if optimizer != "Adam":
-            raise ValueError(f"{optimizer} is not written for JAX")
 
-        def adam(w: Any, m: Any, v: Any, g: Any, t: Any) -> Any:
-            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
-            return w - rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
+        def adam(slopes: Any, weights: Any, t: Any, ms: Any, vs: Any) -> Any:
+            t = t + 1
+            ms = [0.9 * m + 0.1 * g for m, g in zip(ms, slopes, strict=True)]
+            vs = [0.999 * v + 0.001 * g * g for v, g in zip(vs, slopes, strict=True)]
+            weights = [w - rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+                       for w, m, v in zip(weights, ms, vs, strict=True)]  # fmt: skip
+            return weights, t, ms, vs
+
+        def sgd(slopes: Any, weights: Any, ms: Any) -> Any:
+            ms = [momentum * m - rate * g for m, g in zip(ms, slopes, strict=True)]
+            return [w + m for w, m in zip(weights, ms, strict=True)], ms
 
         def step(state: Any, given: Any) -> Any:
-            t, weights, ms, vs = state
-            value, slopes = jax.value_and_grad(lambda weights: loss(*weights, *given))(weights)
-            t = t + 1
-            moved = [adam(w, m, v, g, t) for w, m, v, g in zip(weights, ms, vs, slopes, strict=True)]
-            return value, (t, *(list(part) for part in zip(*moved, strict=True)))
+            value, slopes = jax.value_and_grad(lambda weights: loss(*weights, *given))(state[0])
+            return value, rule(slopes, *state)
 
         step = jax.jit(step)
         begin = [np.asarray(w) for w in weights]
         zeros, given = [np.zeros_like(w) for w in begin], [np.asarray(x) for x in constants]
-        first = (np.zeros((), begin[0].dtype), begin, zeros, zeros)
+        rules = {"Adam": (adam, np.zeros((), begin[0].dtype), zeros, zeros), "SGD": (sgd, zeros)}
+        rule, *memory = rules[optimizer]
 
         def run() -> Any:
-            losses, state = [], first
+            losses, state = [], (begin, *memory)
             for _ in range(steps):
                 value, state = step(state, given)
                 losses.append(value)
-            return jax.block_until_ready((losses, *state[1]))
+            return jax.block_until_ready((losses, *state[0]))
 
         return run
 

@@ -33,13 +33,14 @@ class LayersAndTapes:
         step = self._made(step)
         return lambda: step(*given)
 
-    def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float) -> Run:
+    def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float,
+                momentum: float) -> Run:  # fmt: skip
         """A call that goes on training and returns the losses and all weights."""
         layers, loss = text
         tf, given = self.tf, [self.tf.constant(x) for x in constants]
         variables = self._built(layers, loss, given)
         _load(variables, weights)
-        more = {"epsilon": 1e-8} if optimizer == "Adam" else {}
+        more = {"epsilon": 1e-8} if optimizer == "Adam" else {"momentum": momentum}
         rule = getattr(tf.keras.optimizers, optimizer)(rate, **more)
         rule.build(variables)
 

@@ -55,11 +55,13 @@ class Torch(Library):
 
         return run
 
-    def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float) -> Run:
+    def trained(self, text: Any, weights: list[Any], *constants: Any, steps: int, optimizer: str, rate: float,
+                momentum: float) -> Run:  # fmt: skip
         """A call that goes on training and returns the losses and all parameters."""
         modules, loss = text
         parameters, given = self._loaded(modules, weights), [self._constant(x) for x in constants]
-        rule, loss = getattr(self.torch.optim, optimizer)(parameters, lr=rate), self._made(loss)
+        more = {} if optimizer == "Adam" else {"momentum": momentum}
+        rule, loss = getattr(self.torch.optim, optimizer)(parameters, lr=rate, **more), self._made(loss)
 
         def run() -> Any:
             losses = []

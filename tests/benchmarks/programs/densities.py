@@ -1,4 +1,4 @@
-"""Densities: a normalizing flow, a network that says a mixture, variational inference with given noise."""
+"""Densities: normalizing flows, mixtures, variational inference, Bayesian networks, batches of normal distributions."""
 
 from __future__ import annotations
 
@@ -163,5 +163,125 @@ class Variational(Program):
             logits = weights @ x.T
             fit = (y * logits - jax.nn.softplus(logits)).sum(1)
             return -(fit - 0.5 * (weights**2).sum(1)).mean() - log_width.sum()
+
+        return loss
+
+
+class SmallCovariances(Program):
+    """The likelihood of many small multivariate normal distributions, each with its own mean and full covariance."""
+
+    program, about = "small_covariances", "{tasks} tasks, {width} × {width}, {rows} rows each"
+    sizes = {
+        "test": {"tasks": 2, "width": 2, "rows": 3},
+        "small": {"tasks": 4, "width": 3, "rows": 5},
+        "middle": {"tasks": 64, "width": 6, "rows": 20},
+        "large": {"tasks": 1_024, "width": 8, "rows": 50},
+    }
+    leaves = ("mean", "factor", "log_noise")
+
+    def arrays(self, draw: np.random.Generator, *, tasks: int, width: int, rows: int) -> Data:
+        return {
+            "mean": normal(draw, tasks, width, scale=0.3),
+            "factor": normal(draw, tasks, width, width, scale=0.5),
+            "log_noise": normal(draw, tasks, width, scale=0.3),
+            "y": normal(draw, tasks, rows, width),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(mean: Any, factor: Any, log_noise: Any, y: Any) -> Any:
+            covariance = tf.matmul(factor, factor, transpose_b=True) + tf.linalg.diag(tf.exp(log_noise))
+            L = tf.linalg.cholesky(covariance)
+            miss = tf.transpose(y - mean[:, None, :], (0, 2, 1))
+            white = tf.linalg.triangular_solve(L, miss, lower=True)
+            logs = tf.reduce_sum(tf.math.log(tf.linalg.diag_part(L)), axis=1)
+            far = 0.5 * tf.reduce_mean(tf.reduce_sum(tf.square(white), axis=1), axis=1)
+            return tf.reduce_mean(far + logs)
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(mean: Any, factor: Any, log_noise: Any, y: Any) -> Any:
+            covariance = factor @ factor.mT + torch.diag_embed(log_noise.exp())
+            L = torch.linalg.cholesky(covariance)
+            miss = (y - mean[:, None, :]).mT
+            white = torch.linalg.solve_triangular(L, miss, upper=False)
+            logs = L.diagonal(dim1=1, dim2=2).log().sum(1)
+            return (0.5 * (white**2).sum(1).mean(1) + logs).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(mean: Any, factor: Any, log_noise: Any, y: Any) -> Any:
+            def one(mean: Any, factor: Any, log_noise: Any, y: Any) -> Any:
+                L = np.linalg.cholesky(factor @ factor.T + np.diag(np.exp(log_noise)))
+                white = jax.scipy.linalg.solve_triangular(L, (y - mean).T, lower=True)
+                return 0.5 * (white**2).sum(0).mean() + np.log(np.diagonal(L)).sum()
+
+            return jax.vmap(one)(mean, factor, log_noise, y).mean()
+
+        return loss
+
+
+class BayesianNetwork(Program):
+    """A Bayesian neural network: reparameterized weights, the likelihood, and a closed-form KL divergence."""
+
+    program, about = "bayesian_net", "{features}-{hidden}-{hidden}-1, batch {batch}, one draw"
+    sizes = {
+        "test": {"batch": 3, "features": 2, "hidden": 2},
+        "small": {"batch": 16, "features": 4, "hidden": 16},
+        "middle": {"batch": 128, "features": 16, "hidden": 64},
+        "large": {"batch": 512, "features": 64, "hidden": 512},
+    }
+    leaves = (*(f"mean{k}" for k in range(6)), *(f"rho{k}" for k in range(6)))
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, features: int, hidden: int) -> Data:
+        means = dense(draw, features, hidden, hidden, 1)
+        rhos = [normal(draw, *mean.shape, scale=0.1) - np.float32(3) for mean in means]
+        noise = {f"noise{k}": normal(draw, *mean.shape) for k, mean in enumerate(means)}
+        given = {"x": normal(draw, batch, features), "y": normal(draw, batch, 1)}
+        return dict(zip(self.leaves, [*means, *rhos], strict=True)) | noise | given
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            means, rhos, noise, (x, y) = given[:6], given[6:12], given[12:18], given[18:]
+            weights, divergence = [], 0.0
+            for mean, rho, e in zip(means, rhos, noise, strict=True):
+                width = tf.math.softplus(rho)
+                weights.append(mean + width * e)
+                divergence += 0.5 * tf.reduce_sum(tf.square(width) + tf.square(mean) - 1.0 - 2.0 * tf.math.log(width))
+            W1, b1, W2, b2, W3, b3 = weights
+            h = tf.tanh(tf.matmul(tf.tanh(tf.matmul(x, W1) + b1), W2) + b2)
+            fit = 0.5 * tf.reduce_mean(tf.square(tf.matmul(h, W3) + b3 - y)) / 0.1
+            return fit + divergence / 10_000
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            means, rhos, noise, (x, y) = given[:6], given[6:12], given[12:18], given[18:]
+            weights, divergence = [], 0.0
+            for mean, rho, e in zip(means, rhos, noise, strict=True):
+                width = torch.nn.functional.softplus(rho)
+                weights.append(mean + width * e)
+                divergence = divergence + 0.5 * (width**2 + mean**2 - 1.0 - 2.0 * width.log()).sum()
+            W1, b1, W2, b2, W3, b3 = weights
+            h = torch.tanh(torch.tanh(x @ W1 + b1) @ W2 + b2)
+            fit = 0.5 * ((h @ W3 + b3 - y) ** 2).mean() / 0.1
+            return fit + divergence / 10_000
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            means, rhos, noise, (x, y) = given[:6], given[6:12], given[12:18], given[18:]
+            weights, divergence = [], 0.0
+            for mean, rho, e in zip(means, rhos, noise, strict=True):
+                width = jax.nn.softplus(rho)
+                weights.append(mean + width * e)
+                divergence = divergence + 0.5 * (width**2 + mean**2 - 1.0 - 2.0 * np.log(width)).sum()
+            W1, b1, W2, b2, W3, b3 = weights
+            h = np.tanh(np.tanh(x @ W1 + b1) @ W2 + b2)
+            fit = 0.5 * ((h @ W3 + b3 - y) ** 2).mean() / 0.1
+            return fit + divergence / 10_000
 
         return loss

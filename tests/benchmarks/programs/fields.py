@@ -1,4 +1,4 @@
-"""Fields and signals: heat that spreads on a grid, a filter in the frequency domain, an equation that is a network."""
+"""Fields and signals: diffusion and waves on grids, a filter of frequencies, a neural differential equation."""
 
 from __future__ import annotations
 
@@ -158,5 +158,69 @@ class NeuralOde(Program):
             state, _ = jax.lax.scan(lambda state, _: (self._step(np.tanh, weights, state), None), start, None,
                                     length=self.at["steps"])  # fmt: skip
             return ((state - end) ** 2).mean()
+
+        return loss
+
+
+class Wave(Program):
+    """The wave equation on a clamped membrane: recover the initial state and the wave speed from sensor readings."""
+
+    program, about = "wave", "{side} × {side}, {steps} steps"
+    sizes = {
+        "test": {"side": 4, "steps": 3},
+        "small": {"side": 16, "steps": 50},
+        "middle": {"side": 64, "steps": 50},
+        "large": {"side": 200, "steps": 50},
+    }
+    leaves = ("begin", "speed")
+
+    def arrays(self, draw: np.random.Generator, *, side: int, steps: int) -> Data:
+        begin = normal(draw, side, side)
+        begin[[0, -1]] = begin[:, [0, -1]] = 0
+        return {
+            "begin": begin,
+            "speed": draw.uniform(0.3, 0.6, (side - 2, side - 2)).astype(np.float32),
+            "heard": normal(draw, steps, side),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(begin: Any, speed: Any, heard: Any) -> Any:
+            before = u = begin
+            square, found = tf.square(speed), []
+            for _ in range(self.at["steps"]):
+                curve = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
+                inside = 2.0 * u[1:-1, 1:-1] - before[1:-1, 1:-1] + square * curve
+                before, u = u, tf.pad(inside, [[1, 1], [1, 1]])
+                found.append(u[u.shape[0] // 2])
+            return tf.reduce_mean(tf.square(tf.stack(found) - heard))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(begin: Any, speed: Any, heard: Any) -> Any:
+            before = u = begin
+            square, found = speed**2, []
+            for _ in range(self.at["steps"]):
+                curve = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
+                inside = 2.0 * u[1:-1, 1:-1] - before[1:-1, 1:-1] + square * curve
+                before, u = u, torch.nn.functional.pad(inside, (1, 1, 1, 1))
+                found.append(u[u.shape[0] // 2])
+            return ((torch.stack(found) - heard) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(begin: Any, speed: Any, heard: Any) -> Any:
+            square = speed**2
+
+            def step(state: Any, _: Any) -> Any:
+                before, u = state
+                curve = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
+                inside = 2.0 * u[1:-1, 1:-1] - before[1:-1, 1:-1] + square * curve
+                after = np.pad(inside, 1)
+                return (u, after), after[len(after) // 2]
+
+            _, found = jax.lax.scan(step, (begin, begin), None, length=self.at["steps"])
+            return ((found - heard) ** 2).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Geometry: cameras and points adjusted to what the cameras saw, a picture of spheres drawn by marching along rays."""
+"""Geometry: bundle adjustment, sphere tracing, a radiance field, inverse kinematics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import Program
+from tests.benchmarks.programs.program import DENSE, Layered, Program
+from tests.benchmarks.programs.training import dense
+
+FREQUENCIES = 6
+JOINTS = 6
 
 
 class BundleAdjustment(Program):
@@ -122,5 +126,185 @@ class Rendering(Program):
 
             depth, _ = jax.lax.scan(step, np.zeros(len(rays), rays.dtype), None, length=self.at["steps"])
             return ((np.minimum(depth, 6.0) - depths) ** 2).mean()
+
+        return loss
+
+
+class RadianceField(Layered):
+    """A neural radiance field (Mildenhall et al. 2020): encoded positions, four layers, volume rendering along rays."""
+
+    program, about = "nerf", "{rays} rays, {samples} samples, 4 layers, {hidden} wide"
+    sizes = {
+        "test": {"rays": 2, "samples": 3, "hidden": 2},
+        "small": {"rays": 4, "samples": 8, "hidden": 16},
+        "middle": {"rays": 32, "samples": 32, "hidden": 32},
+        "large": {"rays": 128, "samples": 64, "hidden": 64},
+    }
+    leaves = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4", "V", "c")
+    turned = dict.fromkeys(("W1", "W2", "W3", "W4", "V"), DENSE)
+
+    def arrays(self, draw: np.random.Generator, *, rays: int, samples: int, hidden: int) -> Data:
+        encoded = 3 + 6 * FREQUENCIES
+        weights = [*dense(draw, encoded, hidden, hidden), *dense(draw, hidden + encoded, hidden, hidden, 4)]
+        depths = np.sort(draw.uniform(2, 6, (rays, samples)), axis=1).astype(np.float32)
+        return dict(zip(self.leaves, weights, strict=True)) | {
+            "origin": normal(draw, rays, 3, scale=0.1),
+            "way": normal(draw, rays, 3, scale=0.3),
+            "depths": depths,
+            "y": draw.uniform(0, 1, (rays, 3)).astype(np.float32),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        layers, hidden = tf.keras.layers, self.at["hidden"]
+        one, two, three, four = (layers.Dense(hidden, activation="relu") for _ in range(4))
+        last = layers.Dense(4)
+
+        def encode(x: Any) -> Any:
+            parts = [x]
+            for k in range(FREQUENCIES):
+                parts += [tf.sin(2.0**k * x), tf.cos(2.0**k * x)]
+            return tf.concat(parts, axis=-1)
+
+        def loss(origin: Any, way: Any, depths: Any, y: Any) -> Any:
+            places = encode(origin[:, None, :] + depths[:, :, None] * way[:, None, :])
+            h = two(one(places))
+            out = last(four(three(tf.concat([h, places], axis=-1))))
+            colours, density = tf.sigmoid(out[..., :3]), tf.nn.softplus(out[..., 3])
+            apart = tf.concat([depths[:, 1:] - depths[:, :-1], 0.5 * tf.ones_like(depths[:, :1])], axis=1)
+            opaque = 1.0 - tf.exp(-density * apart)
+            weights = opaque * tf.math.cumprod(1.0 - opaque + 1e-10, axis=1, exclusive=True)
+            seen = tf.reduce_sum(weights[:, :, None] * colours, axis=1)
+            return tf.reduce_mean(tf.square(seen - y))
+
+        return [one, two, three, four, last], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn, hidden = torch.nn, self.at["hidden"]
+        encoded = 3 + 6 * FREQUENCIES
+        one, two = nn.Linear(encoded, hidden), nn.Linear(hidden, hidden)
+        three, four = nn.Linear(hidden + encoded, hidden), nn.Linear(hidden, hidden)
+        last = nn.Linear(hidden, 4)
+
+        def encode(x: Any) -> Any:
+            parts = [x]
+            for k in range(FREQUENCIES):
+                parts += [torch.sin(2.0**k * x), torch.cos(2.0**k * x)]
+            return torch.cat(parts, -1)
+
+        def loss(origin: Any, way: Any, depths: Any, y: Any) -> Any:
+            places = encode(origin[:, None, :] + depths[:, :, None] * way[:, None, :])
+            h = torch.relu(two(torch.relu(one(places))))
+            out = last(torch.relu(four(torch.relu(three(torch.cat([h, places], -1))))))
+            colours, density = torch.sigmoid(out[..., :3]), nn.functional.softplus(out[..., 3])
+            apart = torch.cat([depths[:, 1:] - depths[:, :-1], 0.5 * torch.ones_like(depths[:, :1])], 1)
+            opaque = 1.0 - torch.exp(-density * apart)
+            passed = torch.cat([torch.ones_like(opaque[:, :1]), 1.0 - opaque + 1e-10], 1).cumprod(1)[:, :-1]
+            seen = ((opaque * passed)[:, :, None] * colours).sum(1)
+            return nn.functional.mse_loss(seen, y)
+
+        return [one, two, three, four, last], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def encode(x: Any) -> Any:
+            parts = [x]
+            for k in range(FREQUENCIES):
+                parts += [np.sin(2.0**k * x), np.cos(2.0**k * x)]
+            return np.concatenate(parts, axis=-1)
+
+        def loss(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, W4: Any, b4: Any, V: Any, c: Any, origin: Any,
+                 way: Any, depths: Any, y: Any) -> Any:  # fmt: skip
+            places = encode(origin[:, None, :] + depths[:, :, None] * way[:, None, :])
+            h = jax.nn.relu(jax.nn.relu(places @ W1 + b1) @ W2 + b2)
+            h = jax.nn.relu(np.concatenate([h, places], axis=-1) @ W3 + b3)
+            out = jax.nn.relu(h @ W4 + b4) @ V + c
+            colours, density = jax.nn.sigmoid(out[..., :3]), jax.nn.softplus(out[..., 3])
+            apart = np.concatenate([depths[:, 1:] - depths[:, :-1], 0.5 * np.ones_like(depths[:, :1])], axis=1)
+            opaque = 1.0 - np.exp(-density * apart)
+            passed = np.cumprod(np.concatenate([np.ones_like(opaque[:, :1]), 1.0 - opaque + 1e-10], axis=1), axis=1)
+            seen = ((opaque * passed[:, :-1])[:, :, None] * colours).sum(1)
+            return ((seen - y) ** 2).mean()
+
+        return loss
+
+
+class RobotArm(Program):
+    """Inverse kinematics of a six-joint arm: the loss of the hand's position and orientation at each target."""
+
+    program, about = "robot_arm", "{targets} targets, 6 joints"
+    sizes = {"test": {"targets": 2}, "small": {"targets": 4}, "middle": {"targets": 256}, "large": {"targets": 8_192}}
+    leaves = ("angles", "lengths")
+    axes = "zyyxyx"
+
+    def arrays(self, draw: np.random.Generator, *, targets: int) -> Data:
+        return {
+            "angles": draw.uniform(-1, 1, (targets, JOINTS)).astype(np.float32),
+            "lengths": draw.uniform(0.3, 1, JOINTS).astype(np.float32),
+            "places": normal(draw, targets, 3),
+            "ways": normal(draw, targets, 3, scale=0.5),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def rotation(axis: str, angle: Any) -> Any:
+            c, s, one, zero = tf.cos(angle), tf.sin(angle), tf.ones_like(angle), tf.zeros_like(angle)
+            rows = {
+                "x": [[one, zero, zero], [zero, c, -s], [zero, s, c]],
+                "y": [[c, zero, s], [zero, one, zero], [-s, zero, c]],
+                "z": [[c, -s, zero], [s, c, zero], [zero, zero, one]],
+            }[axis]
+            return tf.stack([tf.stack(row, axis=-1) for row in rows], axis=-2)
+
+        def loss(angles: Any, lengths: Any, places: Any, ways: Any) -> Any:
+            turned = tf.eye(3, batch_shape=[angles.shape[0]])
+            place = tf.zeros((angles.shape[0], 3))
+            for k, axis in enumerate(self.axes):
+                turned = tf.matmul(turned, rotation(axis, angles[:, k]))
+                place = place + lengths[k] * turned[:, :, 2]
+            miss = tf.reduce_sum(tf.square(place - places), axis=1)
+            twist = tf.reduce_sum(tf.square(turned[:, :, 0] - ways), axis=1)
+            return tf.reduce_mean(miss + 0.1 * twist) + 0.01 * tf.reduce_mean(tf.square(angles))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def rotation(axis: str, angle: Any) -> Any:
+            c, s, one, zero = torch.cos(angle), torch.sin(angle), torch.ones_like(angle), torch.zeros_like(angle)
+            rows = {
+                "x": [[one, zero, zero], [zero, c, -s], [zero, s, c]],
+                "y": [[c, zero, s], [zero, one, zero], [-s, zero, c]],
+                "z": [[c, -s, zero], [s, c, zero], [zero, zero, one]],
+            }[axis]
+            return torch.stack([torch.stack(row, -1) for row in rows], -2)
+
+        def loss(angles: Any, lengths: Any, places: Any, ways: Any) -> Any:
+            turned = torch.eye(3).expand(len(angles), 3, 3)
+            place = torch.zeros(len(angles), 3)
+            for k, axis in enumerate(self.axes):
+                turned = turned @ rotation(axis, angles[:, k])
+                place = place + lengths[k] * turned[:, :, 2]
+            miss = ((place - places) ** 2).sum(1)
+            twist = ((turned[:, :, 0] - ways) ** 2).sum(1)
+            return (miss + 0.1 * twist).mean() + 0.01 * (angles**2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def rotation(axis: str, angle: Any) -> Any:
+            c, s, one, zero = np.cos(angle), np.sin(angle), np.ones_like(angle), np.zeros_like(angle)
+            rows = {
+                "x": [[one, zero, zero], [zero, c, -s], [zero, s, c]],
+                "y": [[c, zero, s], [zero, one, zero], [-s, zero, c]],
+                "z": [[c, -s, zero], [s, c, zero], [zero, zero, one]],
+            }[axis]
+            return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+        def loss(angles: Any, lengths: Any, places: Any, ways: Any) -> Any:
+            turned = np.broadcast_to(np.eye(3, dtype=angles.dtype), (len(angles), 3, 3))
+            place = np.zeros((len(angles), 3), angles.dtype)
+            for k, axis in enumerate(self.axes):
+                turned = turned @ rotation(axis, angles[:, k])
+                place = place + lengths[k] * turned[:, :, 2]
+            miss = ((place - places) ** 2).sum(1)
+            twist = ((turned[:, :, 0] - ways) ** 2).sum(1)
+            return (miss + 0.1 * twist).mean() + 0.01 * (angles**2).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Image networks: a U-Net with a shortcut across its two scales, depthwise separable convolutions."""
+"""Image networks: a U-Net, depthwise separable convolutions, squeeze-and-excitation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import DEPTHWISE, FILTERS_2D, IMAGES, Layered
+from tests.benchmarks.programs.networks import EPSILON
+from tests.benchmarks.programs.program import DENSE, DEPTHWISE, FILTERS_2D, IMAGES, Layered
+from tests.benchmarks.programs.training import dense
 
+GROUPS = 4
 LAYOUT = ("NHWC", "HWIO", "NHWC")
 
 
@@ -141,5 +144,77 @@ class Separable(Layered):
         def loss(*given: Any) -> Any:
             *weights, x, y = given
             return ((block(block(x, *weights[:4]), *weights[4:]).mean((1, 2)) - y) ** 2).mean()
+
+        return loss
+
+
+class SqueezeExcite(Layered):
+    """A residual block: depthwise convolution, group norm, squeeze-and-excitation, pointwise convolution."""
+
+    program, about = "squeeze_excite", "block, {batch} images {side} × {side} × {channels}"
+    sizes = {
+        "test": {"batch": 1, "side": 3, "channels": 8},
+        "small": {"batch": 2, "side": 8, "channels": 16},
+        "middle": {"batch": 8, "side": 16, "channels": 32},
+        "large": {"batch": 8, "side": 32, "channels": 96},
+    }
+    leaves = ("D", "a", "gamma", "beta", "S1", "s1", "S2", "s2", "P", "p")
+    turned = {"D": DEPTHWISE, "P": FILTERS_2D, "S1": DENSE, "S2": DENSE, "x": IMAGES, "y": IMAGES}
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, side: int, channels: int) -> Data:
+        weights = [
+            normal(draw, 3, 3, channels, 1, scale=1 / 3), normal(draw, channels, scale=0.1),
+            1 + normal(draw, channels, scale=0.1), normal(draw, channels, scale=0.1),
+            *dense(draw, channels, channels // 4, channels), *filters(draw, 1, channels, channels),
+        ]  # fmt: skip
+        given = {name: normal(draw, batch, side, side, channels) for name in ("x", "y")}
+        return dict(zip(self.leaves, weights, strict=True)) | given
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        layers, channels = tf.keras.layers, self.at["channels"]
+        wise = layers.DepthwiseConv2D(3, padding="same")
+        norm = layers.GroupNormalization(groups=GROUPS, epsilon=EPSILON)
+        pool = layers.GlobalAveragePooling2D()
+        squeeze = layers.Dense(channels // 4, activation="relu")
+        excite = layers.Dense(channels, activation="sigmoid")
+        point = layers.Conv2D(channels, 1)
+
+        def loss(x: Any, y: Any) -> Any:
+            h = tf.nn.silu(norm(wise(x)))
+            h = h * excite(squeeze(pool(h)))[:, None, None, :]
+            return tf.reduce_mean(tf.square(x + point(h) - y))
+
+        return [wise, norm, squeeze, excite, point], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn, channels = torch.nn, self.at["channels"]
+        wise = nn.Conv2d(channels, channels, 3, padding=1, groups=channels)
+        norm = nn.GroupNorm(GROUPS, channels, eps=EPSILON)
+        squeeze, excite = nn.Linear(channels, channels // 4), nn.Linear(channels // 4, channels)
+        point = nn.Conv2d(channels, channels, 1)
+
+        def loss(x: Any, y: Any) -> Any:
+            h = nn.functional.silu(norm(wise(x)))
+            h = h * torch.sigmoid(excite(torch.relu(squeeze(h.mean((2, 3))))))[:, :, None, None]
+            return nn.functional.mse_loss(x + point(h), y)
+
+        return [wise, norm, squeeze, excite, point], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def norm(x: Any, gamma: Any, beta: Any) -> Any:
+            batch, height, width, channels = x.shape
+            parts = x.reshape(batch, height, width, GROUPS, channels // GROUPS)
+            centred = parts - parts.mean((1, 2, 4), keepdims=True)
+            parts = centred / np.sqrt((centred**2).mean((1, 2, 4), keepdims=True) + EPSILON)
+            return gamma * parts.reshape(x.shape) + beta
+
+        def loss(D: Any, a: Any, gamma: Any, beta: Any, S1: Any, s1: Any, S2: Any, s2: Any, P: Any, p: Any, x: Any,
+                 y: Any) -> Any:  # fmt: skip
+            h = jax.lax.conv_general_dilated(x, D.transpose(0, 1, 3, 2), (1, 1), "SAME", dimension_numbers=LAYOUT,
+                                             feature_group_count=x.shape[3])  # fmt: skip
+            h = jax.nn.silu(norm(h + a, gamma, beta))
+            scale = jax.nn.sigmoid(jax.nn.relu(h.mean((1, 2)) @ S1 + s1) @ S2 + s2)
+            h = h * scale[:, None, None, :]
+            return ((x + h @ P[0, 0] + p - y) ** 2).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Algorithms of many steps: Newton's method, optimal transport by Sinkhorn, the likelihood of a Kalman filter."""
+"""Iterative algorithms: Newton, Sinkhorn, the Kalman filter, a deep equilibrium model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from tests.benchmarks.cases.case import Data, Run, normal
 from tests.benchmarks.programs.program import Program
+
+ITERATIONS = 20
 
 
 class Newton(Program):
@@ -213,5 +215,56 @@ class Kalman(Program):
 
             begin = (np.zeros(len(A), A.dtype), np.eye(len(A), dtype=A.dtype), np.zeros((), A.dtype))
             return jax.lax.scan(step, begin, y)[0][2]
+
+        return loss
+
+
+class Equilibrium(Program):
+    """A deep equilibrium model: twenty unrolled fixed-point iterations of one layer, then a linear readout."""
+
+    program, about = "equilibrium", "20 iterations, {rows} rows, {features} features, {width} wide"
+    sizes = {
+        "test": {"rows": 2, "features": 2, "width": 2},
+        "small": {"rows": 8, "features": 4, "width": 16},
+        "middle": {"rows": 64, "features": 16, "width": 64},
+        "large": {"rows": 256, "features": 64, "width": 256},
+    }
+    leaves = ("W", "U", "b", "V")
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, features: int, width: int) -> Data:
+        return {
+            "W": normal(draw, width, width, scale=0.5 * width**-0.5),
+            "U": normal(draw, features, width, scale=features**-0.5),
+            "b": normal(draw, width, scale=0.1),
+            "V": normal(draw, width, 3, scale=width**-0.5),
+            "x": normal(draw, rows, features),
+            "y": normal(draw, rows, 3),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(W: Any, U: Any, b: Any, V: Any, x: Any, y: Any) -> Any:
+            z = tf.zeros((x.shape[0], W.shape[0]))
+            for _ in range(ITERATIONS):
+                z = tf.tanh(tf.matmul(z, W) + tf.matmul(x, U) + b)
+            return tf.reduce_mean(tf.square(tf.matmul(z, V) - y))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(W: Any, U: Any, b: Any, V: Any, x: Any, y: Any) -> Any:
+            z = torch.zeros(x.shape[0], W.shape[0])
+            for _ in range(ITERATIONS):
+                z = torch.tanh(z @ W + x @ U + b)
+            return ((z @ V - y) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(W: Any, U: Any, b: Any, V: Any, x: Any, y: Any) -> Any:
+            def step(z: Any, _: Any) -> Any:
+                return np.tanh(z @ W + x @ U + b), None
+
+            z, _ = jax.lax.scan(step, np.zeros((x.shape[0], W.shape[0]), x.dtype), None, length=ITERATIONS)
+            return ((z @ V - y) ** 2).mean()
 
         return loss

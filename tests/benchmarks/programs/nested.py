@@ -1,4 +1,4 @@
-"""Gradients of gradients: a Hessian-vector product, a step of meta-learning, a differential equation as a loss."""
+"""Gradients of gradients: Hessian-vector products, meta-learning, a differential equation as a loss, force matching."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.benchmarks.cases.case import Data, Run, normal
 from tests.benchmarks.programs.program import Program
 from tests.benchmarks.programs.training import dense
 
+KINDS_OF_ATOMS = 4
 WEIGHTS = ("W1", "b1", "W2", "b2", "W3", "b3")
 
 
@@ -225,5 +226,80 @@ class Pinn(Nested):
             x, t, y = x[:, 0], t[:, 0], y[:, 0]
             u_t, u_xx = jax.vmap(jax.grad(u, 1))(x, t), jax.vmap(jax.grad(jax.grad(u)))(x, t)
             return ((u_t - u_xx) ** 2).mean() + ((jax.vmap(u)(x, t) - y) ** 2).mean()
+
+        return loss
+
+
+class LennardJones(Nested):
+    """The parameters of a Lennard-Jones potential, fitted to an energy and to forces, which are its gradients."""
+
+    program, about = "lennard_jones", "{atoms} atoms of 4 kinds, all pairs, forces matched"
+    sizes = {"test": {"atoms": 4}, "small": {"atoms": 8}, "middle": {"atoms": 64}, "large": {"atoms": 343}}
+    leaves = ("depth", "width")
+
+    def arrays(self, draw: np.random.Generator, *, atoms: int) -> Data:
+        side = next(n for n in range(1, 100) if n**3 >= atoms)
+        grid = np.stack(np.meshgrid(*[np.arange(side)] * 3), axis=-1).reshape(-1, 3)[:atoms]
+        left, right = np.triu_indices(atoms, 1)
+        return {
+            "depth": draw.uniform(0.5, 1.5, KINDS_OF_ATOMS).astype(np.float32),
+            "width": draw.uniform(0.8, 1.0, KINDS_OF_ATOMS).astype(np.float32),
+            "places": (1.2 * grid + draw.uniform(-0.1, 0.1, (atoms, 3))).astype(np.float32),
+            "left": left,
+            "right": right,
+            "kind": draw.integers(0, KINDS_OF_ATOMS, atoms),
+            "forces": normal(draw, atoms, 3),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def energy(places: Any, depth: Any, width: Any, left: Any, right: Any, kind: Any) -> Any:
+            apart = tf.gather(places, left) - tf.gather(places, right)
+            depths, widths = tf.gather(depth, kind), tf.gather(width, kind)
+            epsilon = tf.sqrt(tf.gather(depths, left) * tf.gather(depths, right))
+            sigma = 0.5 * (tf.gather(widths, left) + tf.gather(widths, right))
+            sixth = (sigma**2 / tf.reduce_sum(apart**2, axis=1)) ** 3
+            return tf.reduce_sum(4.0 * epsilon * (sixth**2 - sixth))
+
+        def loss(depth: Any, width: Any, places: Any, left: Any, right: Any, kind: Any, forces: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(places)
+                value = energy(places, depth, width, left, right, kind)
+            found = -tape.gradient(value, places)
+            return tf.reduce_mean(tf.square(found - forces)) + tf.square(value / places.shape[0] + 2.0)
+
+        return loss
+
+    def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
+        def loss(depth: Any, width: Any, places: Any, left: Any, right: Any, kind: Any, forces: Any) -> Any:
+            def energy(places: Any) -> Any:
+                apart = places[left] - places[right]
+                depths, widths = depth[kind], width[kind]
+                epsilon = torch.sqrt(depths[left] * depths[right])
+                sigma = 0.5 * (widths[left] + widths[right])
+                sixth = (sigma**2 / (apart**2).sum(1)) ** 3
+                return (4.0 * epsilon * (sixth**2 - sixth)).sum()
+
+            if functional:
+                (slopes,), value = slopes_of(torch, lambda p: energy(*p), (places,), functional=True), energy(places)
+            else:
+                places = places.detach().requires_grad_()
+                value = energy(places)
+                (slopes,) = torch.autograd.grad(value, places, create_graph=True)
+            return ((-slopes - forces) ** 2).mean() + (value / len(places) + 2.0) ** 2
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def energy(places: Any, depth: Any, width: Any, left: Any, right: Any, kind: Any) -> Any:
+            apart = places[left] - places[right]
+            depths, widths = depth[kind], width[kind]
+            epsilon = np.sqrt(depths[left] * depths[right])
+            sigma = 0.5 * (widths[left] + widths[right])
+            sixth = (sigma**2 / (apart**2).sum(1)) ** 3
+            return (4.0 * epsilon * (sixth**2 - sixth)).sum()
+
+        def loss(depth: Any, width: Any, places: Any, left: Any, right: Any, kind: Any, forces: Any) -> Any:
+            value, slopes = jax.value_and_grad(energy)(places, depth, width, left, right, kind)
+            return ((-slopes - forces) ** 2).mean() + (value / len(places) + 2.0) ** 2
 
         return loss

@@ -1,4 +1,4 @@
-"""Networks of layers: a transformer block, a residual block with batch norm, dilated causal convolutions."""
+"""Networks of layers: a transformer block, a residual block, dilated causal convolutions, a mixture of experts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
 from tests.benchmarks.programs.program import DENSE, FILTERS_1D, FILTERS_2D, IMAGES, SEQUENCES, Layered
+from tests.benchmarks.programs.training import dense
 
 EPSILON = 1e-5
+EXPERTS = 4
 
 
 def layer_norm(np: Any, x: Any, gamma: Any, beta: Any) -> Any:
@@ -208,5 +210,69 @@ class Causal(Layered):
                                                    dimension_numbers=("NWC", "WIO", "NWC"))  # fmt: skip
                 x = x + jax.nn.relu(out + weights[2 * k + 1])
             return ((x - y) ** 2).mean()
+
+        return loss
+
+
+class Experts(Layered):
+    """A dense mixture of four experts with a softmax gate and a load-balancing penalty."""
+
+    program, about = "experts", "4 experts, {rows} rows, {width}-{hidden}-{width}"
+    sizes = {
+        "test": {"rows": 3, "width": 2, "hidden": 2},
+        "small": {"rows": 16, "width": 8, "hidden": 16},
+        "middle": {"rows": 128, "width": 32, "hidden": 64},
+        "large": {"rows": 1_024, "width": 128, "hidden": 256},
+    }
+    leaves = ("G", "g", *(f"{name}_{k}" for k in range(EXPERTS) for name in ("W", "b", "V", "c")))
+    turned = dict.fromkeys(("G", *(f"{name}_{k}" for k in range(EXPERTS) for name in ("W", "V"))), DENSE)
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, width: int, hidden: int) -> Data:
+        weights = dense(draw, width, EXPERTS)
+        for _ in range(EXPERTS):
+            weights += dense(draw, width, hidden, width)
+        given = {"x": normal(draw, rows, width), "y": normal(draw, rows, width)}
+        return dict(zip(self.leaves, weights, strict=True)) | given
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        layers, width, hidden = tf.keras.layers, self.at["width"], self.at["hidden"]
+        gate = layers.Dense(EXPERTS, activation="softmax")
+        experts = [tf.keras.Sequential([layers.Dense(hidden, activation="gelu"), layers.Dense(width)])
+                   for _ in range(EXPERTS)]  # fmt: skip
+
+        def loss(x: Any, y: Any) -> Any:
+            shares = gate(x)
+            outs = tf.stack([expert(x) for expert in experts], axis=1)
+            out = tf.reduce_sum(shares[:, :, None] * outs, axis=1)
+            balance = EXPERTS * tf.reduce_sum(tf.square(tf.reduce_mean(shares, axis=0)))
+            return tf.reduce_mean(tf.square(out - y)) + 0.01 * balance
+
+        return [gate, *experts], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn, width, hidden = torch.nn, self.at["width"], self.at["hidden"]
+        gate = nn.Linear(width, EXPERTS)
+        experts = [nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
+                   for _ in range(EXPERTS)]  # fmt: skip
+
+        def loss(x: Any, y: Any) -> Any:
+            shares = gate(x).softmax(1)
+            outs = torch.stack([expert(x) for expert in experts], 1)
+            out = (shares[:, :, None] * outs).sum(1)
+            balance = EXPERTS * (shares.mean(0) ** 2).sum()
+            return nn.functional.mse_loss(out, y) + 0.01 * balance
+
+        return [gate, *experts], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(G: Any, g: Any, *rest: Any) -> Any:
+            *weights, x, y = rest
+            shares = jax.nn.softmax(x @ G + g)
+            outs = []
+            for k in range(EXPERTS):
+                W, b, V, c = weights[4 * k : 4 * k + 4]
+                outs.append(jax.nn.gelu(x @ W + b, approximate=False) @ V + c)
+            out = (shares[:, :, None] * np.stack(outs, axis=1)).sum(1)
+            return ((out - y) ** 2).mean() + 0.01 * EXPERTS * (shares.mean(0) ** 2).sum()
 
         return loss

@@ -6,6 +6,7 @@ fourth power of the step, so that two of them within one another still have seve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -38,8 +39,8 @@ class Numeric(Library):
         return lambda: (function(*given),)
 
     def trained(self, loss: Callable[..., Any], weights: list[Any], *constants: Any, steps: int, optimizer: str,
-                rate: float) -> Run:  # fmt: skip
-        """Adam as in Kingma & Ba 2015, algorithm 1; or plain steps."""
+                rate: float, momentum: float) -> Run:  # fmt: skip
+        """Adam as in Kingma & Ba 2015, algorithm 1; or SGD with momentum."""
         given = [_double(x) for x in constants]
 
         def run() -> Any:
@@ -49,7 +50,8 @@ class Numeric(Library):
                 losses.append(loss(*now, *given))
                 for k, g in enumerate(_slopes(lambda *weights: loss(*weights, *given), now)):
                     if optimizer == "SGD":
-                        now[k] = now[k] - rate * g
+                        ms[k] = momentum * ms[k] - rate * g
+                        now[k] = now[k] + ms[k]
                         continue
                     ms[k], vs[k] = 0.9 * ms[k] + 0.1 * g, 0.999 * vs[k] + 0.001 * g * g
                     now[k] = now[k] - rate * (ms[k] / (1 - 0.9**t)) / (np.sqrt(vs[k] / (1 - 0.999**t)) + 1e-8)
@@ -131,6 +133,12 @@ def _segment_sum(rows: Any, places: Any, num_segments: int) -> Any:
     return total
 
 
+def _segment_max(rows: Any, places: Any, num_segments: int) -> Any:
+    highest = np.full((num_segments, *rows.shape[1:]), -np.inf)
+    np.maximum.at(highest, places, rows)
+    return highest
+
+
 def _jvp(function: Callable[..., Any], x: tuple[Any, ...], way: tuple[Any, ...]) -> Any:
     return function(*x), _along(lambda x: function(*x), x, way)
 
@@ -183,8 +191,6 @@ def _logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _gelu(x: Any, *, approximate: bool) -> Any:
-    import math
-
     assert not approximate
     return x * 0.5 * (1 + np.vectorize(math.erf)(x / np.sqrt(2)))
 
@@ -204,9 +210,17 @@ JAX = SimpleNamespace(
         log_softmax=_log_softmax,
         logsumexp=_logsumexp,
         softplus=lambda x: np.logaddexp(x, 0),
+        elu=lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+        leaky_relu=lambda x, slope: np.where(x > 0, x, slope * x),
+        silu=lambda x: x * _sigmoid(x),
+        log_sigmoid=lambda x: -np.logaddexp(-x, 0),
     ),
-    ops=SimpleNamespace(segment_sum=_segment_sum),
+    ops=SimpleNamespace(segment_sum=_segment_sum, segment_max=_segment_max),
     scipy=SimpleNamespace(
-        linalg=SimpleNamespace(cho_solve=lambda factor, y: np.linalg.solve(factor[0] @ factor[0].T, y))
+        special=SimpleNamespace(gammaln=np.vectorize(math.lgamma)),
+        linalg=SimpleNamespace(
+            cho_solve=lambda factor, y: np.linalg.solve(factor[0] @ factor[0].T, y),
+            solve_triangular=lambda L, y, lower: np.linalg.solve(L, y),
+        ),
     ),
 )

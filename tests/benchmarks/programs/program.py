@@ -111,6 +111,8 @@ class Training(Layered):
     steps: ClassVar[int]
     optimizer: ClassVar[str] = "Adam"
     rate: ClassVar[float] = 1e-3
+    momentum: ClassVar[float] = 0.0
+    """Used by SGD; Adam keeps its usual constants."""
 
     def __init__(self, scale: str) -> None:
         super().__init__(scale)
@@ -133,4 +135,4 @@ class Training(Layered):
         return 0.02 if self.optimizer == "Adam" and output != "losses" else self.tolerance
 
     def _how(self) -> dict[str, Any]:
-        return {"steps": self.steps, "optimizer": self.optimizer, "rate": self.rate}
+        return {"steps": self.steps, "optimizer": self.optimizer, "rate": self.rate, "momentum": self.momentum}

@@ -1,4 +1,4 @@
-"""Recurrent nets: an LSTM written by hand, step after step, and a GRU made of layers."""
+"""Recurrent networks: an LSTM written by hand, a GRU layer, a state-space layer."""
 
 from __future__ import annotations
 
@@ -134,5 +134,71 @@ class Gru(Layered):
 
             h, _ = jax.lax.scan(step, np.zeros((x.shape[0], U.shape[0]), x.dtype), x.swapaxes(0, 1))
             return ((h @ V + d - y) ** 2).mean()
+
+        return loss
+
+
+class StateSpace(Program):
+    """A diagonal state-space layer: a linear recurrence for each channel, evaluated step by step."""
+
+    program, about = "state_space", "{time} steps, batch {batch}, {channels} channels of {state} states"
+    sizes = {
+        "test": {"time": 3, "batch": 1, "channels": 2, "state": 2},
+        "small": {"time": 16, "batch": 2, "channels": 4, "state": 4},
+        "middle": {"time": 64, "batch": 4, "channels": 16, "state": 8},
+        "large": {"time": 200, "batch": 8, "channels": 32, "state": 16},
+    }
+    leaves = ("log_decay", "log_step", "B", "C", "D")
+
+    def arrays(self, draw: np.random.Generator, *, time: int, batch: int, channels: int, state: int) -> Data:
+        return {
+            "log_decay": draw.uniform(-1, 1, (channels, state)).astype(np.float32),
+            "log_step": draw.uniform(-3, -1, channels).astype(np.float32),
+            "B": normal(draw, channels, state),
+            "C": normal(draw, channels, state, scale=state**-0.5),
+            "D": normal(draw, channels),
+            "x": normal(draw, batch, time, channels),
+            "y": normal(draw, batch, time, channels),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(log_decay: Any, log_step: Any, B: Any, C: Any, D: Any, x: Any, y: Any) -> Any:
+            step = tf.exp(log_step)[:, None]
+            a = tf.exp(-step * tf.exp(log_decay))
+            b = step * B
+            h = tf.zeros((x.shape[0], *B.shape))
+            outs = []
+            for t in range(x.shape[1]):
+                h = a * h + b * x[:, t, :, None]
+                outs.append(tf.reduce_sum(C * h, axis=-1) + D * x[:, t])
+            return tf.reduce_mean(tf.square(tf.nn.silu(tf.stack(outs, axis=1)) - y))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(log_decay: Any, log_step: Any, B: Any, C: Any, D: Any, x: Any, y: Any) -> Any:
+            step = log_step.exp()[:, None]
+            a = torch.exp(-step * log_decay.exp())
+            b = step * B
+            h = torch.zeros(x.shape[0], *B.shape)
+            outs = []
+            for t in range(x.shape[1]):
+                h = a * h + b * x[:, t, :, None]
+                outs.append((C * h).sum(-1) + D * x[:, t])
+            return torch.nn.functional.mse_loss(torch.nn.functional.silu(torch.stack(outs, 1)), y)
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(log_decay: Any, log_step: Any, B: Any, C: Any, D: Any, x: Any, y: Any) -> Any:
+            dt = np.exp(log_step)[:, None]
+            a, b = np.exp(-dt * np.exp(log_decay)), dt * B
+
+            def step(h: Any, row: Any) -> Any:
+                h = a * h + b * row[:, :, None]
+                return h, (C * h).sum(-1) + D * row
+
+            _, outs = jax.lax.scan(step, np.zeros((x.shape[0], *B.shape), x.dtype), x.swapaxes(0, 1))
+            return ((jax.nn.silu(outs) - y.swapaxes(0, 1)) ** 2).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Structured data: a conditional random field over sequences, convolutions on a graph."""
+"""Structured data: random fields and hidden Markov models of sequences, convolutions and attention on graphs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from tests.benchmarks.cases.case import Data, normal
 from tests.benchmarks.programs.program import Program
 from tests.benchmarks.programs.training import dense
+
+HEADS = 2
 
 
 class RandomField(Program):
@@ -110,5 +112,145 @@ class GraphConvolution(Program):
             h = jax.nn.relu(neighbours(x @ W1, source, target) + b1)
             logs = jax.nn.log_softmax(neighbours(h @ W2, source, target) + b2)
             return -np.take_along_axis(logs, labels[:, None], axis=1).mean()
+
+        return loss
+
+
+class GraphAttention(Program):
+    """A two-head graph attention layer (Velickovic et al. 2018) and the cross entropy of node classes."""
+
+    program, about = "graph_attention", "{nodes} nodes, {edges} edges, {features}-2×{hidden}-5"
+    sizes = {
+        "test": {"nodes": 4, "edges": 8, "features": 2, "hidden": 2},
+        "small": {"nodes": 30, "edges": 120, "features": 8, "hidden": 8},
+        "middle": {"nodes": 1_000, "edges": 5_000, "features": 32, "hidden": 16},
+        "large": {"nodes": 8_000, "edges": 60_000, "features": 64, "hidden": 16},
+    }
+    leaves = ("W", "a", "b", "V", "c")
+
+    def arrays(self, draw: np.random.Generator, *, nodes: int, edges: int, features: int, hidden: int) -> Data:
+        V, c = dense(draw, HEADS * hidden, 5)
+        return {
+            "W": normal(draw, features, HEADS * hidden, scale=features**-0.5),
+            "a": normal(draw, HEADS, hidden, scale=hidden**-0.5),
+            "b": normal(draw, HEADS, hidden, scale=hidden**-0.5),
+            "V": V,
+            "c": c,
+            "source": draw.integers(0, nodes, edges),
+            "target": draw.integers(0, nodes, edges),
+            "x": normal(draw, nodes, features),
+            "labels": draw.integers(0, 5, nodes),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(W: Any, a: Any, b: Any, V: Any, c: Any, source: Any, target: Any, x: Any, labels: Any) -> Any:
+            nodes = x.shape[0]
+            h = tf.reshape(tf.matmul(x, W), (nodes, HEADS, -1))
+            left, right = tf.reduce_sum(h * a, axis=2), tf.reduce_sum(h * b, axis=2)
+            scores = tf.nn.leaky_relu(tf.gather(left, source) + tf.gather(right, target), 0.2)
+            highest = tf.math.unsorted_segment_max(scores, target, nodes)
+            shares = tf.exp(scores - tf.gather(highest, target))
+            shares = shares / tf.gather(tf.math.unsorted_segment_sum(shares, target, nodes), target)
+            mixed = tf.math.unsorted_segment_sum(shares[:, :, None] * tf.gather(h, source), target, nodes)
+            logits = tf.matmul(tf.nn.elu(tf.reshape(mixed, (nodes, -1))), V) + c
+            return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn = torch.nn.functional
+
+        def loss(W: Any, a: Any, b: Any, V: Any, c: Any, source: Any, target: Any, x: Any, labels: Any) -> Any:
+            nodes = x.shape[0]
+            h = (x @ W).view(nodes, HEADS, -1)
+            left, right = (h * a).sum(2), (h * b).sum(2)
+            scores = nn.leaky_relu(left[source] + right[target], 0.2)
+            highest = torch.full((nodes, HEADS), -torch.inf)
+            highest = highest.scatter_reduce(0, target[:, None].expand(-1, HEADS), scores, "amax")
+            shares = torch.exp(scores - highest[target])
+            shares = shares / torch.zeros(nodes, HEADS).index_add(0, target, shares)[target]
+            mixed = torch.zeros_like(h).index_add(0, target, shares[:, :, None] * h[source])
+            return nn.cross_entropy(nn.elu(mixed.flatten(1)) @ V + c, labels)
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(W: Any, a: Any, b: Any, V: Any, c: Any, source: Any, target: Any, x: Any, labels: Any) -> Any:
+            nodes = len(x)
+            h = (x @ W).reshape(nodes, HEADS, -1)
+            left, right = (h * a).sum(2), (h * b).sum(2)
+            scores = jax.nn.leaky_relu(left[source] + right[target], 0.2)
+            highest = jax.ops.segment_max(scores, target, num_segments=nodes)
+            shares = np.exp(scores - highest[target])
+            shares = shares / jax.ops.segment_sum(shares, target, num_segments=nodes)[target]
+            mixed = jax.ops.segment_sum(shares[:, :, None] * h[source], target, num_segments=nodes)
+            logs = jax.nn.log_softmax(jax.nn.elu(mixed.reshape(nodes, -1)) @ V + c)
+            return -np.take_along_axis(logs, labels[:, None], axis=1).mean()
+
+        return loss
+
+
+class HiddenMarkov(Program):
+    """The log likelihood of sequences under a hidden Markov model, by the scaled forward algorithm."""
+
+    program, about = "hidden_markov", "batch {batch}, {time} steps, {states} states, {symbols} symbols"
+    sizes = {
+        "test": {"batch": 2, "time": 3, "states": 2, "symbols": 2},
+        "small": {"batch": 4, "time": 20, "states": 4, "symbols": 6},
+        "middle": {"batch": 32, "time": 50, "states": 16, "symbols": 32},
+        "large": {"batch": 128, "time": 100, "states": 64, "symbols": 100},
+    }
+    leaves = ("begin", "move", "emit")
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, time: int, states: int, symbols: int) -> Data:
+        return {
+            "begin": normal(draw, states),
+            "move": normal(draw, states, states),
+            "emit": normal(draw, states, symbols),
+            "seen": draw.integers(0, symbols, (batch, time)),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(begin: Any, move: Any, emit: Any, seen: Any) -> Any:
+            first, moves = tf.nn.softmax(begin), tf.nn.softmax(move, axis=1)
+            emits = tf.transpose(tf.nn.softmax(emit, axis=1))
+            alpha = first * tf.gather(emits, seen[:, 0])
+            total = 0.0
+            for t in range(1, seen.shape[1]):
+                scale = tf.reduce_sum(alpha, axis=1, keepdims=True)
+                total = total + tf.math.log(scale)
+                alpha = tf.matmul(alpha / scale, moves) * tf.gather(emits, seen[:, t])
+            total = total[:, 0] + tf.math.log(tf.reduce_sum(alpha, axis=1))
+            return -tf.reduce_mean(total)
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(begin: Any, move: Any, emit: Any, seen: Any) -> Any:
+            first, moves = begin.softmax(0), move.softmax(1)
+            emits = emit.softmax(1).T
+            alpha = first * emits[seen[:, 0]]
+            total = 0.0
+            for t in range(1, seen.shape[1]):
+                scale = alpha.sum(1, keepdim=True)
+                total = total + scale.log()
+                alpha = (alpha / scale) @ moves * emits[seen[:, t]]
+            return -(total[:, 0] + alpha.sum(1).log()).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(begin: Any, move: Any, emit: Any, seen: Any) -> Any:
+            first, moves = jax.nn.softmax(begin), jax.nn.softmax(move, axis=1)
+            emits = jax.nn.softmax(emit, axis=1).T
+
+            def step(state: Any, symbols: Any) -> Any:
+                alpha, total = state
+                scale = alpha.sum(1, keepdims=True)
+                return ((alpha / scale) @ moves * emits[symbols], total + np.log(scale[:, 0])), None
+
+            alpha = first * emits[seen[:, 0]]
+            (alpha, total), _ = jax.lax.scan(step, (alpha, np.zeros(len(seen), move.dtype)), seen[:, 1:].T)
+            return -(total + np.log(alpha.sum(1))).mean()
 
         return loss

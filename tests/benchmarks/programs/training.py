@@ -1,4 +1,4 @@
-"""Whole training steps: Adam on a small network, a variational autoencoder, an embedding with a sparse update."""
+"""Training loops: Adam on a small network, a variational autoencoder, sparse embeddings, SGD with momentum."""
 
 from __future__ import annotations
 
@@ -195,5 +195,56 @@ class SoftmaxRegression(Program):
         def loss(W: Any, b: Any, x: Any, labels: Any) -> Any:
             logs = jax.nn.log_softmax(x @ W + b)
             return -np.take_along_axis(logs, labels[:, None], axis=1).mean()
+
+        return loss
+
+
+class SgdMomentum(Training):
+    """Binary classification by two dense layers with a fixed dropout mask: ten steps of SGD with momentum."""
+
+    program, about = "sgd_momentum", "10 steps, {features}-{hidden}-1, batch {batch}, ridge, given dropout"
+    sizes = {
+        "test": {"batch": 4, "features": 2, "hidden": 3},
+        "small": {"batch": 16, "features": 8, "hidden": 16},
+        "middle": {"batch": 128, "features": 32, "hidden": 128},
+        "large": {"batch": 256, "features": 256, "hidden": 256},
+    }
+    leaves = ("W1", "b1", "W2", "b2")
+    turned = {"W1": DENSE, "W2": DENSE}
+    steps, optimizer, rate, momentum = 10, "SGD", 0.05, 0.9
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, features: int, hidden: int) -> Data:
+        weights = dict(zip(self.leaves, dense(draw, features, hidden, 1), strict=True))
+        return weights | {
+            "x": normal(draw, batch, features),
+            "y": (draw.random((batch, 1)) < 0.5).astype(np.float32),
+            "kept": (draw.random((batch, hidden)) < 0.8).astype(np.float32) / np.float32(0.8),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        first, last = tf.keras.layers.Dense(self.at["hidden"], activation="tanh"), tf.keras.layers.Dense(1)
+
+        def loss(x: Any, y: Any, kept: Any) -> Any:
+            logits = last(first(x) * kept)
+            fit = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=logits))
+            return fit + 1e-3 * (tf.nn.l2_loss(first.kernel) + tf.nn.l2_loss(last.kernel))
+
+        return [first, last], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn = torch.nn
+        first, last = nn.Linear(self.at["features"], self.at["hidden"]), nn.Linear(self.at["hidden"], 1)
+
+        def loss(x: Any, y: Any, kept: Any) -> Any:
+            fit = nn.functional.binary_cross_entropy_with_logits(last(torch.tanh(first(x)) * kept), y)
+            return fit + 1e-3 * 0.5 * ((first.weight**2).sum() + (last.weight**2).sum())
+
+        return [first, last], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(W1: Any, b1: Any, W2: Any, b2: Any, x: Any, y: Any, kept: Any) -> Any:
+            logits = np.tanh(x @ W1 + b1) * kept @ W2 + b2
+            fit = (np.maximum(logits, 0) - logits * y + np.log1p(np.exp(-np.abs(logits)))).mean()
+            return fit + 1e-3 * 0.5 * ((W1**2).sum() + (W2**2).sum())
 
         return loss
