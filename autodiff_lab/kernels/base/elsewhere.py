@@ -27,6 +27,14 @@ from autodiff_lab.kernels.base import compiler, store
 STAYS = 30.0
 """Seconds after which a child ends that hears nothing, should this process not end it (see `compiler.IDLE`)."""
 _LOG = logging.getLogger("autodiff_lab")
+_START = """\
+import os
+if hasattr(os, "nice"):
+    os.nice(5)
+from autodiff_lab.kernels.base.workshop import main
+main({stays})
+"""
+"""What the child runs.  Its imports take as long as some programs, so its priority is low before they begin."""
 _LENGTH = 8
 """Bytes that say how long a message is."""
 _state: dict[str, Any] = {"child": None, "refused": False}
@@ -116,7 +124,7 @@ class _Child:
         paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         self.stop, self.end_of_stop = os.pipe()  # written to when the parent no longer waits
         self.process = subprocess.Popen(
-            [sys.executable, "-c", f"from autodiff_lab.kernels.base.workshop import main; main({STAYS})"],
+            [sys.executable, "-c", _START.format(stays=STAYS)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
             env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1", "AUTODIFF_LAB_COMPILE": "wait"},
         )  # fmt: skip

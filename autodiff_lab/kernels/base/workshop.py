@@ -23,8 +23,6 @@ def main(stays: float) -> None:
     gc.set_threshold(ALLOCATIONS, 50, 50)
     with suppress(ValueError, OSError, AttributeError):  # the terminal's signals are for the other process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(OSError, AttributeError):  # no `nice` on Windows
-        os.nice(5)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that is printed gets between the messages
 
