@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab.kernels.base.store import load
 from tests.compile.vector_references import HAS_WIDE, TRUE, wide
 
@@ -193,3 +194,23 @@ def test_powers_of_every_kind(kind: str, figure: Callable[[str, str], None]) -> 
         ulp, where = worst(found, true, kind, x, y)
     figure(f"power, {kind}", f"{ulp:.2f} ulp at most, at {where}")
     assert ulp <= MOST_ULP["power", kind]
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float32", -103.5), ("float64", -745.2)])
+def test_exponentials_of_numbers_far_below_0_are_exactly_0(dtype: str, least: float) -> None:
+    """As far as to where the power of two has the bits of 0, and beyond, alone and in rows that a mask has cut."""
+    far = np.concatenate([np.linspace(8 * least, least, 997), [-1e9, -np.inf, np.finfo(dtype).min]]).astype(dtype)
+    near = np.linspace(least + 0.5, least / 2, 100).astype(dtype)
+    exp = lab.function(lambda x: lab.exp(x) * 1.0)
+    subnormal = np.finfo(dtype).smallest_subnormal
+    assert np.abs(exp(lab.constant(far)).numpy()).max() <= subnormal
+    assert not exp(lab.constant(far[far < 1.01 * least])).numpy().any()
+    made = exp(lab.constant(near)).numpy()
+    np.testing.assert_allclose(made, np.exp(near.astype("longdouble")), rtol=1e-6, atol=2 * float(subnormal))
+    scores = np.zeros(1000, dtype)
+    scores[1::3] = far[1::3]
+    for softmax in (lab.nn.softmax, lab.function(lab.nn.softmax)):
+        with lab.use_kernels("numba"):
+            shares = softmax(lab.constant(scores.reshape(4, 250))).numpy()
+        np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-5)
+        assert not shares.reshape(-1)[1::3][far[1::3] < 1.01 * least].any()

@@ -36,10 +36,9 @@ def power_of_two(n):
 def exp_and_rest(x, rest):
     """Give e^(x + rest), where the rest is tiny: 2^n · e^r, the power in halves, so that subnormals round once.
 
-    What rounds to 0 is multiplied by 0, see `single`.
+    From -1418 down n is -2046, and either half has the bits of 0, see `single`.
     """
-    gone = x < -746.0
-    clamped = choose(gone, -746.0, choose(x > 710.0, 710.0, x))
+    clamped = choose(x < -1418.0, -1418.0, choose(x > 710.0, 710.0, x))
     shifted = fused(clamped, _LOG2E, _MAGIC)
     n = bits_of_double(shifted) - _MAGIC_BITS
     whole = _MAGIC - shifted
@@ -48,7 +47,7 @@ def exp_and_rest(x, rest):
     p = ((((p * r + _C6) * r + _C5) * r + _C4) * r + _C3) * r + _C2
     p = p * (r * r) + r + 1.0
     half = n >> i64(1)
-    return p * power_of_two(half) * choose(gone, 0.0, power_of_two(n - half))
+    return p * power_of_two(half) * power_of_two(n - half)
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})

@@ -37,7 +37,7 @@ _LOG2E, _MAGIC, _MAGIC_BITS = np.float32(1.44269504), np.float32(12582912.0), np
 _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _E = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1)
 _E0, _E1, _E2, _E3, _E4 = [np.float32(c) for c in _E]
-_ZERO, _HALF, _ONE, _LOWEST = np.float32(0), np.float32(0.5), np.float32(1), np.float32(-104)
+_HALF, _ONE, _LOWEST = np.float32(0.5), np.float32(1), np.float32(-132.5)
 _UP, _DOWN = np.int32(127 + 64), np.float32(2.0**-64)
 _ALL_BUT_SIGN, _ALL_BUT_SIGN_DOUBLE = np.int32(0x7FFFFFFF), np.int64(0x7FFFFFFFFFFFFFFF)
 _NAN, _NAN_DOUBLE = np.int32(0x7FC00000), np.int64(0x7FF8000000000000)
@@ -67,16 +67,18 @@ def _by_width(single: Callable[..., Any], double: Callable[..., Any]) -> Callabl
 
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _exp_below_0(x):
-    """The exponential of `single` for x up to 0: one power of two, 64 too large so that it never underflows."""
-    gone = x < _LOWEST  # such as what a mask takes out of a softmax
-    clamped = choose(gone, _LOWEST, x)
+    """The exponential of `single` for x up to 0: one power of two, 64 too large so that it never underflows.
+
+    From -132.5 down, as for what a mask takes out of a softmax, that power has the bits of 0; see `single`.
+    """
+    clamped = choose(x < _LOWEST, _LOWEST, x)
     shifted = clamped * _LOG2E + _MAGIC
     n = bits_of(shifted) - _MAGIC_BITS
     whole = shifted - _MAGIC
     r = clamped - whole * _LN2_HIGH - whole * _LN2_LOW
     p = ((((_E0 * r + _E1) * r + _E2) * r + _E3) * r + _E4) * r + _HALF
     p = p * (r * r) + r + _ONE
-    return p * from_bits(np.int32((n + _UP) << np.int32(23))) * choose(gone, _ZERO, _DOWN)
+    return p * from_bits(np.int32((n + _UP) << np.int32(23))) * _DOWN
 
 
 exponential = _by_width(_exp, _exp_double)
