@@ -22,7 +22,7 @@ from autodiff_lab.ops.math.elementary import clip_by_value
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
-from autodiff_lab.ops.nn.activations import softplus
+from autodiff_lab.ops.nn.cross_entropies import sigmoid_cross_entropy
 from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
 
 if TYPE_CHECKING:
@@ -98,12 +98,11 @@ class Loss(Configured):
             each = each * weight
         if self.reduction in ("none", None) or not each.ndim:
             return each
-        total = reduce_sum(each)
-        if self.reduction == "sum":
-            return total
+        if self.reduction == "sum" or not _size(each):
+            return reduce_sum(each)
         if self.reduction == "mean_with_sample_weight" and weight is not None:
-            return divide_no_nan(total, reduce_sum(weight))
-        return reduce_mean(each) if _size(each) else total
+            return divide_no_nan(reduce_sum(each), reduce_sum(weight))
+        return reduce_mean(each)
 
     def call(self, y_true: TensorLike, y_pred: TensorLike) -> Tensor:
         """Compute the loss of each example, unweighted."""
@@ -237,7 +236,7 @@ class BinaryCrossentropy(Loss):
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         t = _smoothed(y_true, self.label_smoothing, 2)
         if self.from_logits:
-            losses = softplus(y_pred) - t * y_pred
+            losses = sigmoid_cross_entropy(y_pred, t)
         else:
             p = _inside(y_pred)
             losses = -(t * log(p) + (1 - t) * log(1 - p))
