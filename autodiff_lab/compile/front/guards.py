@@ -25,13 +25,13 @@ class Guards:
     """Values that were examined, how to examine them again, and what was found."""
 
     def __init__(self) -> None:
-        self._looks: list[tuple[str, Callable[[], list[Any]], list[Any]]] = []
+        self._looks: list[tuple[str | Callable[[], str], Callable[[], list[Any]], list[Any]]] = []
         self._tests: list[str] = []
         self._scope: dict[str, Any] = {"id": id, "map": map, "type": type}
         self._names: dict[int, str] = {}
         self._entries: set[tuple[int, str]] = set()
 
-    def _note(self, label: str, look: Callable[[], list[Any]], *tests: str) -> None:
+    def _note(self, label: str | Callable[[], str], look: Callable[[], list[Any]], *tests: str) -> None:
         """Remember what `look` finds now, and the tests that it still does."""
         self._looks.append((label, look, look()))
         self._tests += tests
@@ -138,7 +138,13 @@ class Guards:
         else:
             tests = [self._same_ids(f"{where}.values()", holder.values())]
         keys = f"[*{where}] == {self._named(list(holder))}"
-        self._note(label, lambda: [*holder, *holder.values()], keys, *tests)
+        then = dict(holder)
+
+        def told() -> str:
+            names = [name for name in {**then, **holder} if then.get(name, _ABSENT) is not holder.get(name, _ABSENT)]
+            return label.replace("an attribute", f"the attribute {names[0]!r}", 1) if names else label
+
+        self._note(told, lambda: [*holder, *holder.values()], keys, *tests)
 
     def content(self, label: str, array: Any) -> None:
         """Guard the bytes of an array, and how they are read."""
@@ -160,7 +166,7 @@ class Guards:
             except Exception:  # noqa: BLE001 - what can no longer be examined has changed
                 now = None
             if now is None or len(now) != len(held) or not all(map(_same, now, held)):
-                yield label
+                yield label if isinstance(label, str) else label()
 
     def written(self, count: int, known: list[Any]) -> Callable[[list[Any]], bool]:
         """Return the test as a function, which keeps alive what it compares with, so that no id is reused.
