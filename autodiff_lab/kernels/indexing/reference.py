@@ -205,7 +205,7 @@ def gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
     return x[at]
 
 
-def search_rows(rows: Any, values: Any, side: str) -> Any:
+def search_rows(rows: Any, values: Any, side: Any) -> Any:
     """Find where values (*s, n) belong in sorted rows (*s, m): before equal elements, or after them.
 
     As with NumPy, nan belongs after all numbers.

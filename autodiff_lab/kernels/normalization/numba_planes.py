@@ -66,7 +66,7 @@ def _measure(rows, d, count, mean, total, means, squares):
 
 
 @register_jitable
-def _share(total, products, scale, d, groups, sums):
+def _distribute(total, products, scale, d, groups, sums):
     """Add totals of cotangents, and of their products with distances, to columns, and scaled to groups."""
     w = scale.size
     for first in range(0, total.size, w):
@@ -138,7 +138,7 @@ def _grad(
             groups[1, k] = 0.0
             groups[2, k] = 0.0
         _spread_out(groups[0], d, factor)
-        _share(total, products, scale, d, groups, sums)
+        _distribute(total, products, scale, d, groups, sums)
         for k in range(groups.shape[1]):
             root = groups[0, k]
             groups[1, k] *= root / count
