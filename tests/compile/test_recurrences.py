@@ -316,6 +316,15 @@ def test_an_index_that_alternates_is_part_of_no_short_loop() -> None:
     assert compiled.fallbacks == 0
 
 
+def averages(x: Any, p: Any, order: str) -> list[Any]:
+    """Running averages of 12 steps, in a list that grows in some order."""
+    level, found = x[0], list[Any]()
+    for t in range(12):
+        level = p[0] * x[t] + (1 - p[0]) * level
+        found.insert(0 if order == "downwards" else t, level)
+    return found[5:] + found[:5] if order == "turned" else found
+
+
 @pytest.mark.parametrize("join", [lab.stack, lab.concat])
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("order", ["upwards", "downwards", "turned"])
@@ -323,13 +332,7 @@ def test_a_list_that_is_joined_along_any_axis_is_not_taken_apart(order: str, axi
     def run(x: Any, p: Any) -> Any:
         with lab.GradientTape() as tape:
             tape.watch([x, p])
-            level, found = x[0], []
-            for t in range(12):
-                level = p[0] * x[t] + (1 - p[0]) * level
-                found.insert(0 if order == "downwards" else t, lab.tanh(level))
-            if order == "turned":
-                found = found[5:] + found[:5]
-            rows = join(found, axis)
+            rows = join(averages(x, p, order), axis)
             loss = lab.reduce_sum(lab.sin(rows) * lab.cast(lab.range(lab.size(rows)), lab.float32)[-1])
         return [rows, *tape.gradient(loss, [x, p])]
 
@@ -345,12 +348,7 @@ def test_a_list_that_is_stacked_after_a_loop_is_not_taken_apart(order: str, widt
     def run(x: Any, p: Any) -> Any:
         with lab.GradientTape() as tape:
             tape.watch([x, p])
-            level, found = x[0], []
-            for t in range(12):
-                level = p[0] * x[t] + (1 - p[0]) * level
-                found.insert(0 if order == "downwards" else t, level)
-            if order == "turned":
-                found = found[5:] + found[:5]
+            found = averages(x, p, order)
             rows = lab.stack([x[0], *found] if order == "after another" else found)
             loss = lab.reduce_sum(lab.sin(rows))
         return [rows, *tape.gradient(loss, [x, p])]
