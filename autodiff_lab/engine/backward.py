@@ -301,14 +301,14 @@ def _leading_from(sources: set[int], entries: list[Any]) -> list[Any]:
     reached, kept = set(sources), []
     for entry in entries:
         op, out, ins, params, need = entry
-        now = tuple([i for i in need if ins[i]._id in reached])
+        now = [i for i in need if ins[i]._id in reached]
         if not now:
             continue
         if out.__class__ is tuple:
             reached.update([t._id for t in out])
         else:
             reached.add(out._id)
-        kept.append(entry if len(now) == len(need) else (op, out, ins, params, now))
+        kept.append(entry if len(now) == len(need) else (op, out, ins, params, tuple(now)))
     return kept
 
 

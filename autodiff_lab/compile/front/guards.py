@@ -116,7 +116,8 @@ class Guards:
             return
         where = self._named(holder)
         pairs = zip(found, held, strict=True)
-        self._note(label, look, *(f"{where}.{name} is {self._named(item)}" for (name, _), item in pairs))
+        told = _naming(label, lambda: {name: _held(slot, holder) for name, slot in found})
+        self._note(told, look, *(f"{where}.{name} is {self._named(item)}" for (name, _), item in pairs))
 
     def own_fields(self, label: str, owner: Any, holder: dict[str, Any]) -> None:
         """Guard the attributes in the dict of an object, which may get another dict."""
@@ -128,7 +129,7 @@ class Guards:
         if holder:
             self.fields(label, holder)
         else:
-            self._note(label, lambda: [*holder])
+            self._note(_naming(label, lambda: dict(holder)), lambda: [*holder])
 
     def fields(self, label: str, holder: Any) -> None:
         """Guard a mapping of names: its keys, in order, and its values."""
@@ -138,13 +139,7 @@ class Guards:
         else:
             tests = [self._same_ids(f"{where}.values()", holder.values())]
         keys = f"[*{where}] == {self._named(list(holder))}"
-        then = dict(holder)
-
-        def told() -> str:
-            names = [name for name in {**then, **holder} if then.get(name, _ABSENT) is not holder.get(name, _ABSENT)]
-            return label.replace("an attribute", f"the attribute {names[0]!r}", 1) if names else label
-
-        self._note(told, lambda: [*holder, *holder.values()], keys, *tests)
+        self._note(_naming(label, lambda: dict(holder)), lambda: [*holder, *holder.values()], keys, *tests)
 
     def content(self, label: str, array: Any) -> None:
         """Guard the bytes of an array, and how they are read."""
@@ -210,6 +205,18 @@ class Guards:
             name = self._names[id(value)] = f"v{len(self._names)}"
             self._scope[name] = value
         return name
+
+
+def _naming(label: str, look: Callable[[], dict[Any, Any]]) -> Callable[[], str]:
+    """Return what puts the name of the attribute that has changed by now into a label."""
+    then = look()
+
+    def told() -> str:
+        now = look()
+        names = [name for name in {**then, **now} if then.get(name, _ABSENT) is not now.get(name, _ABSENT)]
+        return label.replace("an attribute", f"the attribute {names[0]!r}", 1) if names else label
+
+    return told
 
 
 def _held(slot: Any, holder: Any) -> Any:

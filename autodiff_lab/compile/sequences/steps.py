@@ -108,7 +108,7 @@ def _is_small_join(line: Line, program: Program) -> bool:
 
 
 def _run(part: Part, program: Program) -> int:
-    """Return how many elements of a part lie one after the other in the whole: NumPy begins with each run again."""
+    """Return how many elements of a part are contiguous in the whole: NumPy starts a loop for each such run."""
     axes = merged(program.values[part.value].shape, part.strides)
     return axes[-1][0] if axes and axes[-1][1] == 1 else 1
 

@@ -45,6 +45,8 @@ def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
     InvalidArgumentError
         If there are more coordinates than axes, or one lies outside.
     """
+    if indices.__class__ is np.ndarray and indices.shape[-1:] == (1,) and shape and are_positions(indices, shape[0]):
+        return  # as most are
     indices = ranked(indices)
     depth = indices.shape[-1]
     if depth > len(shape):

@@ -39,9 +39,7 @@ def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
         return _one(_BLAS.get(b.dtype.char) or _load(b.dtype), a, b, lower)
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n = a.shape[-1]
-    if on_gpu(a):
-        return solve_stack(a, b, lower)
-    if len(stack) and int(np.prod(stack)) > n:
+    if on_gpu(a) or (len(stack) and int(np.prod(stack)) > n):
         return _of_stacks(a, b, lower=lower)
     return _by_blas(a, b, lower, stack)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +16,7 @@ from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.checks import are_positions, check_positions
+from autodiff_lab.kernels.checks import check_positions
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
 from autodiff_lab.ops.array.casting import cast
@@ -58,11 +57,8 @@ class RowsToChange:
 
     def __init__(self, shape: tuple[int, ...], updates: Any, indices: Any, how: str, change: Any = None) -> None:
         self.shape, self.how, self._change = shape, how, change
-        if indices.__class__ is np.ndarray and indices.shape[-1:] == (1,) and are_positions(indices, shape[0]):
-            self.positions, self.count, self.width = indices.reshape(-1), shape[0], math.prod(shape[1:])
-        else:
-            check_columns(indices, shape, f"tensor_scatter_nd_{how}")
-            self.positions, self.count, self.width = as_rows(indices, shape)
+        check_columns(indices, shape, f"tensor_scatter_nd_{how}")
+        self.positions, self.count, self.width = as_rows(indices, shape)
         self.rows = ranked(updates).reshape(self.positions.size, self.width)
 
     def write(self, array: Any) -> None:
