@@ -7,6 +7,7 @@ chooses raw or recorded operations, and collects the adjoints of the sources.  S
 from __future__ import annotations
 
 import enum
+from collections import deque
 from contextlib import nullcontext
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.events import SweepEnded, SweepStarted
 from autodiff_lab.events.listener import CAUSE, fresh_id, place_now, sinks_now, tell_made, trace_now
-from autodiff_lab.events.postponed import postponed
+from autodiff_lab.events.postponed import Postponed, are_plain, may_wait
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.tape import GradientTape
@@ -99,10 +100,12 @@ class Sweep:
     ) -> None:
         sinks = sinks_now()
         halves = halves_met(targets, tape._entries)
-        may_wait = sinks and engine is DEFAULT and rows and not (pause or halves) and tape.ops is RAW
-        self._later = later = postponed(Sweep, wrap, _ones, tape, targets, sources, seeds, sinks) if may_wait else None
-        if later is not None:
-            engine, seeds = UNFUSED, later.seeds
+        waits = sinks and engine is DEFAULT and rows and not (pause or halves) and tape.ops is RAW
+        self._later = later = None
+        if waits and may_wait(tape, sinks) and are_plain(targets, sources):
+            made = [wrap(_ones(t._held)) if seed is None else seed for t, seed in zip(targets, seeds, strict=True)]
+            self._later = later = Postponed(Sweep, tape, targets, sources, seeds, made, sinks)
+            engine, seeds = UNFUSED, made
         if engine.ops is None:
             # A one-shot tape that is still open never hears its own sweep; every other sink does.
             heard = any(sink is not tape or tape._persistent for sink in sinks) if sinks else False
@@ -189,16 +192,14 @@ class Sweep:
     def finish(self) -> None:
         """Run to the end."""
         with self._around:
-            if self._length < FEW_ENTRIES:
-                for _ in self:
-                    pass
-                return
-            be_patient()
+            many = self._length >= FEW_ENTRIES
+            if many:
+                be_patient()
             try:
-                for _ in self:
-                    pass
+                deque(self, 0)
             finally:
-                be_usual()
+                if many:
+                    be_usual()
 
     def adjoint(self, source: Any) -> Any:
         """Return the adjoint of a tensor or variable so far, None if no contribution has arrived."""
@@ -238,16 +239,16 @@ class Sweep:
         return (total.conjugated(_conjugate) if source._held.dtype.kind == "c" else total).public(adjoint)
 
 
-def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> list[Any] | None:
-    """Return what a `Sweep` of a plain pass gives: one real target, no cotangents, nobody who listens.
+def at_once(tape: GradientTape, target: Tensor, sources: list[Any]) -> list[Any] | None:
+    """Return what a `Sweep` of a plain pass gives: one real target, no cotangents, nobody who must hear of it now.
 
     Most passes are such, and in a small program preparing a `Sweep` takes as long as the pass.  None, with nothing
     done, if it is not one.
     """
-    if tape._entries is None or len(targets) != 1 or tape.ops is not RAW or CASTS_OF_HALVES:
+    sinks = sinks_now()
+    if tape._entries is None or tape.ops is not RAW or CASTS_OF_HALVES or (sinks and not may_wait(tape, sinks)):
         return None
-    array = targets[0]._held
-    if array.dtype.char not in "fd":
+    if target._held.dtype.char not in "fd":
         return None
     keys: list[Any] = []
     keep: set[int] = set()
@@ -263,18 +264,20 @@ def at_once(tape: GradientTape, targets: list[Tensor], sources: list[Any]) -> li
         if source._held.dtype.char not in "fd":
             return None
         keys.append(key)
-    target = targets[0]._id
-    adjoints: dict[int, Any] = {target: _ones(array)} if target in tape.tracked else {}
-    entries = _taken_from(tape, keep)
+    ones = _ones(target._held)
+    adjoints: dict[int, Any] = {target._id: ones} if target._id in tape.tracked else {}
+    later = Postponed(Sweep, tape, [target], sources, [None], [wrap(ones)], sinks) if sinks else None
+    entries = _taken_from(tape, keep, whole=later is not None)
     many = len(entries) >= FEW_ENTRIES
     if many:
         be_patient()
     try:
-        quietly(next, sweep(entries, adjoints, keep, 0, _RAW, None, False, True, {}), None)
+        quietly(next, sweep(entries, adjoints, keep, 0, UNFUSED if sinks else _RAW, None, False, True, {}), None)
     finally:
         if many:
             be_usual()
-    return [_gathered(adjoints, of_one) for of_one in keys]
+    found = [_gathered(adjoints, of_one) for of_one in keys]
+    return found if later is None else later.results(found)
 
 
 def _taken_from(tape: GradientTape, sources: set[int], *, whole: bool = False) -> list[Any]:
@@ -322,9 +325,7 @@ def _gathered(adjoints: dict[int, Any], keys: Any) -> Any:
             g = adjoints.get(key)
             if g is not None:
                 total = g if total is None else total + g
-    if total is None:
-        return None
-    return total.public(None) if total.__class__ is Rows else wrap(total)
+    return total if total is None else total.public(None) if total.__class__ is Rows else wrap(total)
 
 
 def _conjugate(g: Any) -> Any:

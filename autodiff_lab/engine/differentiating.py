@@ -23,7 +23,6 @@ from autodiff_lab.engine.knowledge import known
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, TapeSpent
-from autodiff_lab.events.listener import sinks_now
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import MaybeNone, TensorLike
@@ -109,8 +108,8 @@ class Differentiating:
         zero = unconnected_gradients is not _NONE and asks_for_zeros(unconnected_gradients)
         leaves, rebuild = nest.flatten(sources)
         targets = self._targets(target)
-        plain = output_gradients is None and engine is None and not sinks_now()
-        results = at_once(self, targets, leaves) if plain else None  # pyright: ignore[reportArgumentType]
+        plain = output_gradients is None and engine is None and len(targets) == 1
+        results = at_once(self, targets[0], leaves) if plain else None  # pyright: ignore[reportArgumentType]
         if results is None:
             run = self._begin(targets, leaves, cotangents(targets, output_gradients), engine=engine, rows=True)
             run.finish()

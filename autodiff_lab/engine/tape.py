@@ -75,10 +75,10 @@ class GradientTape(Differentiating):
         if sinks:
             if self in sinks:
                 raise TapeMisused("This tape is already recording. Use a second GradientTape for a nested block.")
-            if heard():
+            if listeners := [sink for sink in sinks if sink.listens]:
                 tell_listeners(TapeOpened(self._id, self._persistent, place_now(), self._automatic))
-            if not self._entries:
-                self._opened_to = tuple([sink for sink in sinks if sink.listens])
+                if not self._entries:
+                    self._opened_to = tuple(listeners)
         SINKS.set((*sinks, self))
         if not self._open:
             self._open = True
@@ -187,7 +187,7 @@ class GradientTape(Differentiating):
 
     def watched_reads(self) -> tuple[int, ...]:
         """Return the ids of the tensors as which watched variables were read inside the block, for events."""
-        return tuple(key for keys in self._watched.values() for key in keys)
+        return tuple([key for keys in self._watched.values() for key in keys])
 
     @property
     def operations(self) -> tuple[str, ...]:

@@ -15,19 +15,23 @@ from autodiff_lab.events.values import SweepEnded
 
 _OURS = ("autodiff_lab.ops.", "autodiff_lab.engine.primitives", "autodiff_lab.extras.families.")
 """Where rules are defined that do nothing but compute; one of a user's may do anything, so it is run once."""
-_PURE: set[Any] = set()
-"""Rules that were found to be from there."""
+_PURE: dict[Any, Any] = {}
+"""Ops that may run again, with the rules for which that was found: those of an op may be replaced."""
 
 
-def _is_pure(rules: Any) -> bool:
-    for rule in rules if isinstance(rules, tuple) else (rules,):
+def _is_pure(op: Any) -> bool:
+    """Return whether the rules of an op compute the same whenever they are run, and nothing else."""
+    rules = op.rules
+    if rules.__class__ is not tuple or op.rows is not None or op.name == "copy_to_device":
+        return False
+    for rule in rules:
         if rule is not None and not str(getattr(rule, "__module__", None)).startswith(_OURS):
             return False
-    _PURE.add(rules)
+    _PURE[op] = rules
     return True
 
 
-def _may_wait(tape: Any, targets: list[Any], sources: list[Any], sinks: tuple[Any, ...]) -> bool:
+def may_wait(tape: Any, sinks: tuple[Any, ...]) -> bool:
     """Return whether a pass may be reported later: only patient listeners hear it, and its rules are ours.
 
     They must have heard every op on the tape, so that they know its tensors.
@@ -41,42 +45,29 @@ def _may_wait(tape: Any, targets: list[Any], sources: list[Any], sinks: tuple[An
                 return False
         elif not (sink in opened_to and sink.patient):
             return False
-    for op in {entry[0] for entry in tape._entries or ()}:
-        if (
-            op.rules.__class__ is not tuple
-            or op.rows is not None
-            or op.name == "copy_to_device"
-            or not (op.rules in _PURE or _is_pure(op.rules))
-        ):
+    for op in {entry[0] for entry in tape._entries}:  # noqa: SIM110 - a generator would take longer than the rest
+        if _PURE.get(op) is not op.rules and not _is_pure(op):
             return False
+    return True
+
+
+def are_plain(targets: list[Any], sources: list[Any]) -> bool:
+    """Return whether targets differ from each other, and neither they nor sources are complex."""
     if len(targets) > 1 and len({t._id for t in targets}) < len(targets):
         return False
     return "c" not in [t._held.dtype.kind for t in (*targets, *sources)]
 
 
-def postponed(
-    run: Callable[..., Any],
-    wrap: Callable[[Any], Any],
-    ones: Callable[[Any], Any],
-    tape: Any,
-    targets: list[Any],
-    sources: list[Any],
-    seeds: list[Any],
-    sinks: tuple[Any, ...],
-) -> Postponed | None:
-    """Return a pass that may be reported later, None if it has to be reported at once.
-
-    `run` makes the sweep of a tape, `wrap` a tensor of an array, and `ones` the cotangent that None stands for.
-    """
-    if not _may_wait(tape, targets, sources, sinks):
-        return None
-    made = [wrap(ones(t._held)) if seed is None else seed for t, seed in zip(targets, seeds, strict=True)]
-    return Postponed(run, tape, targets, sources, seeds, made, sinks)
-
-
 class Postponed:
-    """A pass that runs unreported, as its listeners will hear of it; for them it takes the place of the spent tape."""
+    """A pass that runs unreported, as its listeners will hear of it; for them it takes the place of the spent tape.
 
+    `run` makes the sweep of a tape; `given` are the cotangents of the user's, None for ones, and `seeds` all of them.
+    """
+
+    __slots__ = (
+        "_entries", "_given", "_id", "_known", "_results", "_run", "_sources", "_targets", "_watched", "ops", "seeds",
+        "tracked",
+    )  # fmt: skip
     _opened_to = ()
     _persistent = True  # the entries are kept
 
@@ -90,23 +81,21 @@ class Postponed:
         seeds: list[Any],
         sinks: tuple[Any, ...],
     ) -> None:
-        tracked = tape.tracked
-        self._run, self._id, self._entries, self.ops = run, tape._id, list(tape._entries or ()), tape.ops
+        self._run, self._id, self._entries, self.ops = run, tape._id, tape._entries[:], tape.ops
         self._watched = tape._watched if not tape._persistent else {v: [*keys] for v, keys in tape._watched.items()}
-        self._targets, self._sources, self.seeds = targets, sources, seeds
-        self.tracked = {t._id for t in targets if t._id in tracked}
-        self._made = [
-            s for t, s, had in zip(targets, seeds, given, strict=True) if had is None and t._id in self.tracked
-        ]
+        self._targets, self._sources, self._given, self.seeds = targets, sources, given, seeds
         self._results: list[Any] | None = None
-        listeners = [sink for sink in sinks if sink is not tape]
-        self._known = [listener.known for listener in listeners]
-        for listener in listeners:
-            for seed, target in zip(given, targets, strict=True):
-                tensor = seed if target._id in tracked else target
-                if tensor is not None and tensor._id not in listener.known:
-                    listener.meet(tensor, "constant")
-            listener.postpone(self._report)
+        tracked = self.tracked = tape.tracked.intersection([t._id for t in targets])
+        self._known = []
+        for listener in sinks:
+            if listener is not tape:
+                known = listener.known
+                self._known.append(known)
+                for target, seed in zip(targets, given, strict=True):
+                    tensor = seed if target._id in tracked else target
+                    if tensor is not None and tensor._id not in known:
+                        listener.meet(tensor, "constant")
+                listener.postpone(self._report)
 
     def watched_reads(self) -> tuple[int, ...]:
         """Return what the tape returned at the time."""
@@ -115,18 +104,21 @@ class Postponed:
     def results(self, found: list[Any]) -> list[Any]:
         """Take the gradients of the sources; where several are one array, they become one tensor."""
         one = {id(seed._held): seed for seed in self.seeds}
-        self._results = found = [None if g is None else one.setdefault(id(g._held), g) for g in found]
-        ids = [g._id for g in found if g is not None]
-        for known in self._known:
-            known.update(ids)
+        for n, g in enumerate(found):
+            if g is not None:
+                found[n] = given = one.setdefault(id(g._held), g)
+                for known in self._known:
+                    known.add(given._id)
+        self._results = found
         return found
 
     def _report(self) -> None:
         """Run again, heard by one listener; the results become the tensors that the program was given."""
         (listener,) = sinks_now()
         newest = fresh_id()
-        for seed in self._made:
-            listener.meet(seed, "constant")
+        for target, given, seed in zip(self._targets, self._given, self.seeds, strict=True):
+            if given is None and target._id in self.tracked:
+                listener.meet(seed, "constant")
         try:
             again = self._run(self, self._targets, self._sources, self.seeds, rows=True)
             again.finish()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import gc
+import pickle
 import random
 import weakref
 from collections.abc import Callable
@@ -12,6 +15,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.events import observing
 from tests.benchmarks.probes.programs import graph, net, neuron
 
@@ -131,6 +135,58 @@ def test_a_rule_of_the_users_runs_once() -> None:
             y = twice(x) * x
         tape.gradient(y, x)
     assert len(recording.sweeps) == len(runs) == 1
+
+
+def test_a_rule_that_takes_the_place_of_ours_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although passes through the same op have waited before."""
+    program, runs = neuron(), []
+
+    def rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+        runs.append(1)
+        return g * 2.0
+
+    for rules, times in ((None, 0), ((rule,), 1)):
+        if rules:
+            monkeypatch.setattr(REGISTRY["sin"], "rules", rules)
+        with lab.record() as recording:
+            program()
+        assert len(runs) == times
+        made = [a.op for a in recording.applications if a.cause is not None]
+        assert ("cos" in made) is (rules is None)
+
+
+def test_a_list_of_gradients_belongs_to_the_user() -> None:
+    """Who may change it before the pass runs again."""
+    x, y = lab.Variable(2.0, name="x"), lab.Variable(3.0, name="y")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            z = x * y
+        grads = tape.gradient(z, [x, y])
+        ids = [g._id for g in grads]
+        grads.clear()
+    assert list(recording.sweeps[0].results) == ids
+
+
+def test_a_pass_keeps_the_values_it_began_with() -> None:
+    """Variables that are assigned before the recording is used, and again in the block."""
+    x = lab.Variable([1.0, 2.0], name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = lab.reduce_sum(x * x)
+        grad = tape.gradient(y, x)
+        x.assign([5.0, 5.0])
+    x.assign([7.0, 7.0])
+    assert recording.tensors[grad._id].snapshot.array.tolist() == [2.0, 4.0]
+    assert [a.op for a in recording.applications if a.cause is not None]
+    assert copy.deepcopy(recording).to_text() == recording.to_text() == pickle.loads(pickle.dumps(recording)).to_text()  # noqa: S301
+
+
+def test_a_block_that_raises_after_a_pass_keeps_it() -> None:
+    program = neuron()
+    with contextlib.suppress(ZeroDivisionError), lab.record() as recording:
+        program()
+        raise ZeroDivisionError
+    assert (len(recording.sweeps), recording.error) == (1, "ZeroDivisionError")
 
 
 def test_the_pass_runs_again_whatever_is_going_on_then() -> None:
