@@ -6,9 +6,10 @@ A picture that says ``loss`` is clear, one that says ``%17`` is not.  Names are 
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
 
 from autodiff_lab.events import Place
@@ -19,8 +20,12 @@ from autodiff_lab.recording.statements import Statement, Statements
 MEMBERS = 1000
 """How many elements of a list, tuple, dict or object are searched for tensors."""
 _UNNAMED = {"Variable", ""}
-_NOTHING_INSIDE = (str, bytes, int, float, complex, type, type(None), FunctionType, BuiltinFunctionType, ModuleType)
-_KINDS = frozenset(_NOTHING_INSIDE)
+NOTHING_INSIDE: set[type] = {
+    str, bytes, int, float, complex, bool, type, ABCMeta, NoneType, FunctionType, BuiltinFunctionType, ModuleType,
+    type(annotations),
+}  # fmt: skip
+"""Classes of what holds no tensors; the last is that of a name in most modules, such as this one."""
+_bases: Any = type.__dict__["__mro__"].__get__  # whatever the class itself says
 _NOT_THE_USERS = {"In", "Out", "exit", "quit"}
 
 
@@ -56,54 +61,55 @@ def names_in(namespace: Mapping[str, Any], find: Callable[[Any], int | None] | N
     >>> list(names_in({"weights": weights, "_hidden": lab.Variable(3.0)}).values())
     [['weights[0]'], ['weights[1]']]
     """
-    find = find or id_of
-    mine = find is id_of
+    mine = find is None or find is id_of
     names: dict[int, list[str]] = {}
     inside: list[tuple[str, Any]] = []
     for name, value in tuple(namespace.items()):
         kind = type(value)
-        if kind in _KINDS or name[:1] == "_":
+        if kind in NOTHING_INSIDE or name[:1] == "_":
             continue
         if mine:
             key = value._id if issubclass(kind, Identified) else None
         else:
-            key = find(value)
+            key = find(value)  # type: ignore[misc] - it is one where it is not ours
         if key is not None:
             names.setdefault(key, []).append(name)
-        elif name not in _NOT_THE_USERS and not issubclass(kind, _NOTHING_INSIDE):
+        elif NOTHING_INSIDE.isdisjoint(_bases(kind)) and name not in _NOT_THE_USERS:
             inside.append((name, value))
     for name, value in inside:
-        for part, member in _members(value):
-            kind = type(member)
-            if kind in _KINDS or (mine and not issubclass(kind, Identified)):
-                continue
-            key = member._id if mine else find(member)
+        form, members = _members(value)
+        for part, member in members:
+            if mine:
+                key = member._id if issubclass(type(member), Identified) else None
+            else:
+                key = None if type(member) in NOTHING_INSIDE else find(member)  # type: ignore[misc]
             if key is not None:
-                names.setdefault(key, []).append(name + part)
+                names.setdefault(key, []).append(name + form.format(part))
     return names
 
 
-def _members(value: Any) -> Iterable[tuple[str, Any]]:
-    """Yield what a list, tuple, dict or plain object holds, each with the expression that reaches it.
+def _members(value: Any) -> tuple[str, Iterable[tuple[Any, Any]]]:
+    """Return what a list, tuple, dict or plain object holds, by index, key or name, and the form that names one.
 
-    The methods are those of the built-in types, so that no user code runs here.
+    The methods are those of the built-in types, so that no user code runs here.  Names are made of what is found alone:
+    most containers hold no tensor.
     """
-    kind = type(value)
-    if issubclass(kind, tuple):
-        fields = getattr(kind, "_fields", None)
-        parts = [f".{field}" for field in fields] if fields else [f"[{i}]" for i in range(tuple.__len__(value))]
-        return zip(parts, tuple.__iter__(value), strict=False)
-    if issubclass(kind, list):
-        return ((f"[{i}]", member) for i, member in enumerate(list.__getitem__(value, slice(MEMBERS))))
-    if issubclass(kind, dict):
+    bases = _bases(type(value))
+    if tuple in bases:
+        fields = getattr(type(value), "_fields", None)
+        members = tuple.__iter__(value)
+        return (".{}", zip(fields, members, strict=False)) if fields else ("[{}]", enumerate(members))
+    if list in bases:
+        return "[{}]", enumerate(list.__getitem__(value, slice(MEMBERS)))
+    if dict in bases:
         items = list(islice(dict.items(value), MEMBERS))
-        return ((f"[{key!r}]", member) for key, member in items if type(key) in (str, int))
+        return "[{!r}]", [item for item in items if type(item[0]) in (str, int)]
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
-        return ()
+        return "", ()
     items = list(islice(attributes.items(), MEMBERS)) if type(attributes) is dict else []
-    return ((f".{key}", member) for key, member in items if key[:1] != "_")
+    return ".{}", [item for item in items if item[0][:1] != "_"]
 
 
 def one_line(words: str) -> str:

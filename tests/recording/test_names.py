@@ -160,6 +160,23 @@ def test_reading_names_runs_no_code_of_the_users() -> None:
     assert list(found.values()) == [["t['v']"], ["row[0]"]]
 
 
+def test_members_are_named_as_the_program_reaches_them() -> None:
+    """By index, key and attribute; braces are part of a key, and classes of users may derive from any of ours."""
+
+    class Names(str):
+        __slots__ = ("inside",)
+
+    class Own:
+        pass
+
+    a, b, c, d, e = (lab.Variable(float(n)) for n in range(5))
+    own, text = Own(), Names("text")
+    own.a, own._b = a, b  # type: ignore[attr-defined]
+    text.inside = e
+    found = names_in({"own": own, "pair": Pair(1, b), "table": {"{0}": c, 3: d, (1,): e}, "text": text})
+    assert found == {a._id: ["own.a"], b._id: ["pair.right"], c._id: ["table['{0}']"], d._id: ["table[3]"]}
+
+
 def test_a_block_entered_through_an_exit_stack_finds_the_same_variables() -> None:
     """The frame that is read is the user's and not that of contextlib."""
     with ExitStack() as stack:
