@@ -13,10 +13,12 @@ from typing import Any
 from autodiff_lab.events.listener import SINKS, Listener, sinks_now
 from autodiff_lab.recording.choosing import Choice
 from autodiff_lab.recording.journal import Journal
-from autodiff_lab.recording.names import names_in
+from autodiff_lab.recording.names import NOTHING_INSIDE, names_in
 from autodiff_lab.recording.recorder import BUDGET, Keeper, Recorder, Writer, in_words
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import WHOLE, Policy, keep
+
+NOTHING_INSIDE.add(Recording)  # it is among the variables around most blocks
 
 
 class record:  # noqa: N801 - it is used as a statement: `with record() as recording:`
@@ -92,7 +94,8 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
         if policy is None:
             policy = keep if whole == WHOLE else partial(keep, whole=whole)
         self._recorder = Recorder(policy, budget, title)
-        self._recorder.choice = Choice(only, skip) or None
+        if only != () or skip != ():
+            self._recorder.choice = Choice(only, skip) or None
         self._namespace = namespace
         self._to = to
 
@@ -110,7 +113,9 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         listener = self._listener
-        SINKS.set(tuple([sink for sink in sinks_now() if sink is not listener]))
+        sinks = sinks_now()
+        last = sinks and sinks[-1] is listener
+        SINKS.set(sinks[:-1] if last else tuple([sink for sink in sinks if sink is not listener]))
         recorder = self._recorder
         if self._namespace is not None:
             recorder.names = names_in(self._namespace)

@@ -33,6 +33,7 @@ from autodiff_lab.recording.journal import Ids, Journal
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.snapshot import Policy, keep, kept
 
+cause_now, scope_now = CAUSE.get, SCOPE.get
 BUDGET = 256 * 1024 * 1024
 """Bytes of values that a recorder holds by reference before it summarises at once."""
 
@@ -216,40 +217,42 @@ class Keeper(Listener):
     def append(self, entry: tuple[Any, ...], /) -> None:
         """Keep an op that was applied."""
         op, out, ins, _, _ = entry
-        if self._choice is not None and CAUSE.get() is None and self._choice.skips(op.name, SCOPE.get()):
+        if self._choice is not None and cause_now() is None and self._choice.skips(op.name, scope_now()):
             self._recorder.left_out += 1
             return
-        known, recorder = self.known, self._recorder
+        known = self.known
         for tensor in ins:
             if tensor._id not in known:
                 self.meet(tensor, "constant")
         if out.__class__ is tuple:
             known.update([t._id for t in out])
-            recorder.left -= sum([t._held.nbytes for t in out])
+            size = sum([t._held.nbytes for t in out])
         else:
             known.add(out._id)
-            recorder.left -= out._held.nbytes
-        cause = CAUSE.get()
-        if recorder.left < 0:
+            size = out._held.nbytes
+        cause, recorder = cause_now(), self._recorder
+        left = recorder.left = recorder.left - size
+        if left < 0:
             self.expect(op, out, ins)
-            self.tell(applied(entry, cause, place_now() if cause is None else None, SCOPE.get()))
+            self.tell(applied(entry, cause, place_now() if cause is None else None, scope_now()))
         else:
-            self._keep((applied, entry, cause, spot_now() if cause is None else None, SCOPE.get()))
+            self._keep((applied, entry, cause, spot_now() if cause is None else None, scope_now()))
 
     def meet(self, tensor: Any, kind: str, variable: Any = None) -> None:
         """Keep a tensor that no recorded op made."""
         recorder = self._recorder
-        if recorder.left < 0 or self.error is not None:
+        left = recorder.left
+        if left < 0 or self.error is not None:
             super().meet(tensor, kind, variable)
             return
         key, value = tensor._id, tensor._held
         self.known.add(key)
-        recorder.left -= value.nbytes
+        recorder.left = left - value.nbytes
         if variable is None:
-            self._keep((TensorMet, key, kind, tensor.name, value, None, False, spot_now(), SCOPE.get()))
+            self._keep((TensorMet, key, kind, tensor.name, value, None, False, spot_now(), scope_now()))
         else:
-            about = variable.name, value, variable._id, variable.trainable
-            self._keep((TensorMet, key, kind, *about, spot_now(), SCOPE.get()))
+            name, number, trains = variable.name, variable._id, variable.trainable
+            self._keep((TensorMet, key, kind, name, value, number, trains, spot_now(), scope_now()))
 
     def tell(self, event: Any) -> None:
         """Keep an event, or what it holds of values."""

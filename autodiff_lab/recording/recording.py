@@ -81,9 +81,7 @@ class Recording(Exporting):
     def _of(cls, recorder: Recorder) -> Recording:
         """Return a recording of a running program: its views are built on first use."""
         live = object.__new__(cls)
-        live.__dict__["_recorder"] = recorder
-        live.__dict__["_find"] = recorder.find
-        live.__dict__["_running"] = True
+        live.__dict__.update(_recorder=recorder, _find=recorder.find, _running=True)
         return live
 
     def so_far(self) -> Recording:
