@@ -114,6 +114,7 @@ def without_comments(text: str) -> str:
     return _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", text)))
 
 
+@lru_cache(16)
 def compact_style(text: str) -> str:
     r"""Return a style sheet without comments and without the space that it does not need.
 

@@ -112,8 +112,11 @@ class _Builder:
         return Graph(nodes, tuple(self.edges), self.inner, folded)
 
     def _sized(self, node: Node) -> Node:
-        width, height = node_size(node, self.timeline)
-        return replace(node, width=width, height=height)
+        known = self.timeline.sized
+        if node not in known:
+            width, height = node_size(node, self.timeline)
+            known[node] = replace(node, width=width, height=height)
+        return known[node]
 
     def _home(self, application: Application) -> str:
         """Return the node of an application: itself, a folded scope, or a neighbour outside of `within`."""

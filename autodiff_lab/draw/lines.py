@@ -207,7 +207,9 @@ def _bulk_of(numbers: list[float]) -> str:
 
 def cut(text: str, most: int = 40) -> str:
     """Return a text in one line of limited length, without characters that cannot be shown."""
-    text = "".join(c if c.isprintable() or c in JOINERS else UNKNOWN for c in " ".join(text.split()))
+    text = " ".join(text.split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c in JOINERS else UNKNOWN for c in text)
     return text if len(text) <= most else text[: most - 1] + CUT
 
 
@@ -272,14 +274,7 @@ def node_size(node: Node, timeline: Timeline) -> tuple[float, float]:
 def _gradients(node: Node, timeline: Timeline) -> list[str]:
     if not node.tensors:
         return []
-    tensor, known = node.tensors[0], timeline.gradient_texts
-    if tensor not in known:
-        known[tensor] = _gradients_of(tensor, timeline)
-    return known[tensor]
-
-
-def _gradients_of(tensor: int, timeline: Timeline) -> list[str]:
-    records = timeline.recording.tensors
+    tensor, records = node.tensors[0], timeline.recording.tensors
     arrivals = timeline.arrivals.get(tensor, ())
     totals = [records[arrival.total].snapshot for arrival in arrivals if arrival.total in records]
     picture = pictured(records[tensor].snapshot)

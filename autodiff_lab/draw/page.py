@@ -27,6 +27,7 @@ from autodiff_lab.draw.still import still
 from autodiff_lab.draw.thinning import LONGEST, MOST, kept, said
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.draw.values import clipped
+from autodiff_lab.explain import remarks
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.text import text
 
@@ -184,7 +185,9 @@ def _without_script(recording: Recording, timeline: Timeline) -> str:
     """Return the picture and the trace, for a reader without JavaScript; neither may dominate the page."""
     picture = still(recording, themed=False, timeline=timeline)
     long = len(recording.order) > _LONGEST_ACCOUNT // 10
-    account = text(recording, most=_LONGEST_ACCOUNT // 10) if long else recording.to_text()
+    account = text(recording, most=_LONGEST_ACCOUNT // 10, room=_LONGEST_ACCOUNT)
+    if not long and len(account) <= _LONGEST_ACCOUNT:
+        account = "\n".join([account, *remarks(recording)])
     if long or len(account) > _LONGEST_ACCOUNT:
         account = account[:_LONGEST_ACCOUNT] + "\n⋯"
     return f"<p>Stepping needs JavaScript; this is the end of the program.</p>{picture}<pre>{escape(account)}</pre>"

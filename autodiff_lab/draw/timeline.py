@@ -21,6 +21,7 @@ from autodiff_lab.draw.scopes import Scopes
 
 if TYPE_CHECKING:
     from autodiff_lab.draw.loops import Loop
+    from autodiff_lab.draw.model import Node
     from autodiff_lab.recording.recording import Recording
 
 START = -1
@@ -73,12 +74,12 @@ class Timeline:
         if recording is not self.recording:
             vars(other).clear()
             other._read(recording, loops, frames)
-        other.stepped, other.gradient_texts = True, {}
+        other.stepped, other.sized = True, {} if len(recording.sweeps) > 1 else other.sized  # one may be chosen
         return other
 
     def _read(self, recording: Recording, loops: tuple[Loop, ...], frames: dict[str, Frame]) -> None:
-        self.gradient_texts: dict[int, list[str]] = {}
-        """By tensor, what a node may show of its gradient: found once, although many views have the node."""
+        self.sized: dict[Node, Node] = {}
+        """Nodes with their sizes, by themselves without: found once, although many views have the node."""
         self._folds: dict[str, Fold] = {}
         self.recording, self.loops, self.frames = recording, loops, frames
         self.end = len(recording.order)

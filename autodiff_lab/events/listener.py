@@ -204,18 +204,8 @@ class Listener:
         """Send the event of a tensor that no recorded op made."""
         self.known.add(tensor._id)
         name = tensor.name if variable is None else variable.name
-        self.tell(
-            TensorMet(
-                tensor._id,
-                kind,
-                name,
-                tensor._held,
-                None if variable is None else variable._id,
-                variable is not None and variable.trainable,
-                place_now(),
-                SCOPE.get(),
-            )
-        )
+        read = (None, False) if variable is None else (variable._id, variable.trainable)
+        self.tell(TensorMet(tensor._id, kind, name, tensor._held, *read, place_now(), SCOPE.get()))
 
     def fail(self, op: Any, ins: tuple[Any, ...], params: dict[str, Any] | None, error: Exception) -> None:
         """Send the event of an op that raised."""

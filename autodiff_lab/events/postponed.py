@@ -71,16 +71,8 @@ class Postponed:
     _opened_to = ()
     _persistent = True  # the entries are kept
 
-    def __init__(
-        self,
-        run: Callable[..., Any],
-        tape: Any,
-        targets: list[Any],
-        sources: list[Any],
-        given: list[Any],
-        seeds: list[Any],
-        sinks: tuple[Any, ...],
-    ) -> None:
+    def __init__(self, run: Callable[..., Any], tape: Any, targets: list[Any], sources: list[Any], given: list[Any],
+                 seeds: list[Any], sinks: tuple[Any, ...]) -> None:  # fmt: skip
         self._run, self._id, self._entries, self.ops = run, tape._id, tape._entries[:], tape.ops
         self._watched = tape._watched if not tape._persistent else {v: [*keys] for v, keys in tape._watched.items()}
         self._targets, self._sources, self._given, self.seeds = targets, sources, given, seeds

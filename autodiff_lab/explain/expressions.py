@@ -140,15 +140,17 @@ def _formula(recording: Recording, tensor: int, depth: int) -> str | None:
         return name
     if record.application is None:
         return literal(recording, tensor)
-    if depth == 0:
-        return None
     made = recording.applications[record.application]
-    parts = [_formula(recording, t, depth - 1) for t in made.inputs]
-    if len(made.outputs) != 1 or any(part is None for part in parts):
+    if depth == 0 or len(made.outputs) != 1:
         return None
-    known = [part for part in parts if part is not None]
+    parts: list[str] = []
+    for t in made.inputs:
+        part = _formula(recording, t, depth - 1)
+        if part is None or len(part) > LONGEST:  # nor is the whole known, or short enough
+            return None
+        parts.append(part)
     acts_as = acting_as(recording, made)
-    return applied(acts_as if acts_as in OPERATORS else made.op, known)
+    return applied(acts_as if acts_as in OPERATORS else made.op, parts)
 
 
 def applied(op: str, parts: list[str], shown: Iterable[str] | None = None) -> str:

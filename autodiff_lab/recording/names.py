@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
@@ -61,17 +62,14 @@ def names_in(namespace: Mapping[str, Any], find: Callable[[Any], int | None] | N
     >>> list(names_in({"weights": weights, "_hidden": lab.Variable(3.0)}).values())
     [['weights[0]'], ['weights[1]']]
     """
-    mine = find is None or find is id_of
+    find = find or id_of
     names: dict[int, list[str]] = {}
     inside: list[tuple[str, Any]] = []
     for name, value in tuple(namespace.items()):
         kind = type(value)
         if kind in NOTHING_INSIDE or name[:1] == "_":
             continue
-        if mine:
-            key = value._id if issubclass(kind, Identified) else None
-        else:
-            key = find(value)  # type: ignore[misc] - it is one where it is not ours
+        key = find(value)
         if key is not None:
             names.setdefault(key, []).append(name)
         elif NOTHING_INSIDE.isdisjoint(_bases(kind)) and name not in _NOT_THE_USERS:
@@ -79,11 +77,7 @@ def names_in(namespace: Mapping[str, Any], find: Callable[[Any], int | None] | N
     for name, value in inside:
         form, members = _members(value)
         for part, member in members:
-            if mine:
-                key = member._id if issubclass(type(member), Identified) else None
-            else:
-                key = None if type(member) in NOTHING_INSIDE else find(member)  # type: ignore[misc]
-            if key is not None:
+            if type(member) not in NOTHING_INSIDE and (key := find(member)) is not None:
                 names.setdefault(key, []).append(name + form.format(part))
     return names
 
@@ -114,9 +108,12 @@ def _members(value: Any) -> tuple[str, Iterable[tuple[Any, Any]]]:
 
 def one_line(words: str) -> str:
     """Return a user's text on one line, without control characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in words).split())
+    if not words.isprintable():
+        words = "".join(c if c.isprintable() else " " for c in words)
+    return " ".join(words.split())
 
 
+@lru_cache(4096)  # a page asks for most names many times
 def short_name(name: str) -> str:
     r"""Return a name on one line, with its middle left out if it is too long for a line.
 

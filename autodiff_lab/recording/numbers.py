@@ -41,13 +41,11 @@ def short(value: Any, digits: int = 4, minus: str = "-") -> str:
     ['nan', '-inf', 'True', '1234567']
     """
     value = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+    if isinstance(value, float):
+        return _float(value, digits).replace("-", minus)
     if isinstance(value, complex):
         return _complex(value, digits, minus)
-    if isinstance(value, (bool, int)):
-        return str(value).replace("-", minus)
-    if not isinstance(value, float):
-        return _quoted(value)
-    return _float(value, digits).replace("-", minus)
+    return str(value).replace("-", minus) if isinstance(value, (bool, int)) else _quoted(value)
 
 
 @lru_cache(4096)  # a page writes most numbers several times

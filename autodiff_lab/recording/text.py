@@ -13,6 +13,7 @@ that the same program prints the same text everywhere:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -26,12 +27,24 @@ from autodiff_lab.recording.snapshot import Snapshot
 
 WIDEST = 44
 """The column beyond which comments are no longer aligned."""
+LEFT_OUT = "⋯"
 _DTYPES = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 
 
-def text(recording: Recording, *, values: bool = True, lines: bool = True, most: int | None = None) -> str:
-    """Return the printed form, or its first `most` lines; see `Recording.to_text`."""
-    rows = list(islice(_Printer(recording, values, lines).rows(), most)) or [("no op ran", "")]
+def text(
+    recording: Recording, *, values: bool = True, lines: bool = True, most: int | None = None, room: float = math.inf
+) -> str:
+    """Return the printed form, or its first `most` lines; see `Recording.to_text`.
+
+    Of what does not find `room`, a number of characters, the values are not worked out: it is to be cut off.
+    """
+    printer = _Printer(recording, values, lines)
+    rows = []
+    for row in islice(printer.rows(), most):
+        rows.append(row)
+        room -= len(row[0]) + len(row[1]) + 1
+        printer.cut = room < 0
+    rows = rows or [("no op ran", "")]
     width = min(max((len(left) for left, comment in rows if comment), default=0), WIDEST)
     return "\n".join(f"{left:<{width}}  # {comment}" if comment else left for left, comment in rows)
 
@@ -53,7 +66,7 @@ class _Printer:
     """Walks a recording in chronological order and yields each line as its text and its comment."""
 
     def __init__(self, recording: Recording, values: bool, lines: bool) -> None:
-        self.recording, self.values, self.lines = recording, values, lines
+        self.recording, self.values, self.lines, self.cut = recording, values, lines, False
         self.printed: set[int] = set()
         self.scope = ""
         self.sweep: int | None = None
@@ -146,6 +159,8 @@ class _Printer:
         if not self.values:
             return ""
         tensors = self.recording.tensors
+        if self.cut:
+            return LEFT_OUT
         shown = brief(tensors[flow.outgoing].snapshot)
         if flow.expected < 2:
             return shown
@@ -189,6 +204,8 @@ class _Printer:
     def value(self, tensor: int, name: bool = True) -> str:
         if not self.values:
             return ""
+        if self.cut:
+            return LEFT_OUT
         record = self.recording.tensors[tensor]
         shown = brief(record.snapshot)
         return f"{short_name(record.name)} = {shown}" if record.name and name else shown

@@ -1,13 +1,16 @@
 """The printed form, compared with texts that were checked by hand."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
 from autodiff_lab.recording.model import Application, TensorRecord
 from autodiff_lab.recording.snapshot import snapshot
+from autodiff_lab.recording.text import text
 from tests.recording.programs import failing, higher_order, square_plus_sine
 
 
@@ -49,10 +52,10 @@ backward pass from %3
 
 def test_source_lines_stand_beside_the_ops() -> None:
     """File, line number and the line itself, without a folder."""
-    text = square_plus_sine().to_text()
-    assert re.search(r"# y = 9\.141   programs\.py, line \d+: y = x \* x \+ lab\.sin\(x\)$", text, re.MULTILINE)
+    printed = square_plus_sine().to_text()
+    assert re.search(r"# y = 9\.141   programs\.py, line \d+: y = x \* x \+ lab\.sin\(x\)$", printed, re.MULTILINE)
     where = r"backward pass from %3 \(y\) +# programs\.py, line \d+: tape\.gradient\(y, x\)$"
-    assert re.search(where, text, re.MULTILINE)
+    assert re.search(where, printed, re.MULTILINE)
 
 
 def test_scopes_are_indented_under_their_path() -> None:
@@ -127,3 +130,14 @@ def test_text_has_no_control_characters_and_no_line_breaks_from_the_user() -> No
     text = recording.to_text()
     assert len(text.splitlines()) == 3
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("program", [square_plus_sine, higher_order, failing])
+def test_what_is_to_be_cut_off_changes_nothing_before_it(program: Callable[[], Recording]) -> None:
+    """Its values are not worked out, and its columns are as they were."""
+    recording = program()
+    whole = text(recording)
+    for room in range(0, len(whole), 7):
+        assert text(recording, room=room)[:room] == whole[:room]
+        assert len(text(recording, room=room)) > room
+    assert text(recording, room=len(whole)) == whole

@@ -45,7 +45,8 @@ def wrapped(graph: Graph, layout: Layout, most: int) -> list[Bands]:
     if any(_leads_back(layout, edge.source, edge.target) for edge in graph.edges):
         return []
     columns = _columns(layout)
-    return [Bands(graph, layout, columns, bands) for bands in range(2, min(most, len(columns) // 2) + 1)]
+    reaches = [(min(rows), max(rows)) if (rows := [y for _, y in curve]) else () for curve in layout.curves]
+    return [Bands(graph, layout, columns, reaches, bands) for bands in range(2, min(most, len(columns) // 2) + 1)]
 
 
 def _leads_back(layout: Layout, source: str, target: str) -> bool:
@@ -65,26 +66,26 @@ def _columns(layout: Layout) -> list[list[str]]:
 
 
 class Bands:
-    """A layout in bands: its boxes and its size, and the curves when it is chosen."""
+    """A layout in bands: its size; boxes and curves when it is chosen. `reaches` are the tops and bottoms of curves."""
 
-    def __init__(self, graph: Graph, layout: Layout, columns: list[list[str]], bands: int) -> None:
-        self.graph, self.old = graph, layout
+    def __init__(
+        self, graph: Graph, layout: Layout, columns: list[list[str]], reaches: Sequence[tuple[float, ...]], bands: int
+    ) -> None:
+        self.graph, self.old, self.reaches = graph, layout, reaches
         self.column = {key: at for at, keys in enumerate(columns) for key in keys}
         spans = [_span(layout, keys) for keys in columns]
         self.spans = spans
         share = (spans[-1][1] - spans[0][0]) / bands
         self.band_of = [min(int((left - spans[0][0]) / share), bands - 1) for left, _ in spans]
+        self.band = {key: self.band_of[at] for key, at in self.column.items()}
         self.lefts = {band: spans[self.band_of.index(band)][0] for band in set(self.band_of)}
         self.passing: defaultdict[int, list[int]] = defaultdict(list)
         for number, edge in enumerate(graph.edges):
-            source, target = self._band(edge.source), self._band(edge.target)
+            source, target = self.band[edge.source], self.band[edge.target]
             if source != target:
                 for gutter in sorted({source, target - 1}):
                     self.passing[gutter].append(number)
         self._place()
-
-    def _band(self, key: str) -> int:
-        return self.band_of[self.column[key]]
 
     def _place(self) -> None:
         aside = ASIDE + LANE * max(map(len, self.passing.values()), default=0)
@@ -98,29 +99,30 @@ class Bands:
             self.gutters[band] = top + high - low + GUTTER / 2
             top += high - low + GUTTER + LANE * len(self.passing[band])
         self.shifts = shifts
-        self.boxes = {key: _moved_box(box, shifts[self._band(key)]) for key, box in self.old.boxes.items()}
-        self.width = round(max(box.x + box.width / 2 for box in self.boxes.values()) + ASIDE, 2)
+        rights = [round(box.x + shifts[self.band[key]][0], 2) + box.width / 2 for key, box in self.old.boxes.items()]
+        self.width = round(max(rights) + ASIDE, 2)
         self.height = round(top - GUTTER + ASIDE, 2)
 
     def layout(self) -> Layout:
         """Return the whole layout."""
+        boxes = {key: _moved_box(box, self.shifts[self.band[key]]) for key, box in self.old.boxes.items()}
         curves = tuple(self._curve(number) for number in range(len(self.graph.edges)))
-        return Layout(self.boxes, curves, self.width, self.height, self.old.engine)
+        return Layout(boxes, curves, self.width, self.height, self.old.engine)
 
     def _extents(self) -> dict[int, Point]:
         """Return the top and bottom of each band: its boxes, and the curves within it."""
         heights: defaultdict[int, list[float]] = defaultdict(list)
         for key, box in self.old.boxes.items():
-            heights[self._band(key)] += _rows(box)
-        for edge, curve in zip(self.graph.edges, self.old.curves, strict=True):
-            band = self._band(edge.source)
-            if self._band(edge.target) == band:
-                heights[band] += [y for _, y in curve]
+            heights[self.band[key]] += _rows(box)
+        for edge, reach in zip(self.graph.edges, self.reaches, strict=True):
+            band = self.band[edge.source]
+            if self.band[edge.target] == band:
+                heights[band] += reach
         return {band: (min(rows) - ASIDE / 2, max(rows) + ASIDE / 2) for band, rows in heights.items()}
 
     def _curve(self, number: int) -> Curve:
         edge, curve = self.graph.edges[number], self.old.curves[number]
-        source, target = self._band(edge.source), self._band(edge.target)
+        source, target = self.band[edge.source], self.band[edge.target]
         if source == target or not curve:
             return _moved(curve, self.shifts[source])
         start, end = _moved(curve[:1], self.shifts[source])[0], _moved(curve[-1:], self.shifts[target])[0]
