@@ -76,7 +76,7 @@ class Postponed:
         self._run, self._id, self._entries, self.ops = run, tape._id, tape._entries[:], tape.ops
         self._watched = tape._watched if not tape._persistent else {v: [*keys] for v, keys in tape._watched.items()}
         self._targets, self._sources, self._given, self.seeds = targets, sources, given, seeds
-        self._results: list[Any] | None = None
+        self._results: list[int | None] | None = None
         tracked = self.tracked = tape.tracked.intersection([t._id for t in targets])
         self._known = []
         for listener in sinks:
@@ -94,14 +94,15 @@ class Postponed:
         return tuple([key for keys in self._watched.values() for key in keys])
 
     def results(self, found: list[Any]) -> list[Any]:
-        """Take the gradients of the sources; where several are one array, they become one tensor."""
+        """Take the gradients of the sources; where several are one array, they become one tensor.
+
+        Only their ids are kept: the pass computes them again, and the program may be done with them long before.
+        """
         one = {id(seed._held): seed for seed in self.seeds}
-        for n, g in enumerate(found):
-            if g is not None:
-                found[n] = given = one.setdefault(id(g._held), g)
-                for known in self._known:
-                    known.add(given._id)
-        self._results = found
+        found = [None if g is None else one.setdefault(id(g._held), g) for g in found]
+        self._results = [None if g is None else g._id for g in found]
+        for known in self._known:
+            known.update([g._id for g in found if g is not None])
         return found
 
     def _report(self) -> None:
@@ -124,11 +125,13 @@ class Postponed:
         taken = {seed._id for seed in self.seeds}
         for source, given in zip(self._sources, self._results, strict=True):
             result = again.adjoint(source)
-            if result is not None and result._id != given._id and given._id not in taken:
+            if result is not None and result._id != given and given not in taken:
                 if result._id > newest:
-                    result._id = given._id
-                else:
-                    listener.meet(given, "gradient")
-                taken.add(given._id)
+                    result._id = given
+                else:  # the tensor of a seed, or of another source
+                    twin = result.__class__()
+                    twin._id, twin._held, twin._hollow = given, result._held, None
+                    listener.meet(twin, "gradient")
+                taken.add(given)
             told.append(None if result is None else result._id)
         listener.tell(SweepEnded(again._sweep_id, tuple(told)))

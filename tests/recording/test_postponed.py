@@ -222,6 +222,20 @@ def test_what_a_recording_holds_goes_with_it() -> None:
         gc.enable()
 
 
+def test_gradients_that_the_program_lets_go_of_are_not_held() -> None:
+    """They are as large as the variables, and computed again when somebody asks."""
+    x = lab.Variable(np.ones(100, np.float32), name="x")
+    with lab.record() as recording:
+        with lab.GradientTape() as tape:
+            y = lab.exp(x)
+        grad = tape.gradient(y, x)
+        held, key = weakref.ref(grad._held), grad._id
+        del grad
+        assert held() is None
+    assert recording.sweeps[0].results == (key,)
+    assert recording.tensors[key].name == "grad"
+
+
 def test_lines_are_those_of_the_program_in_a_long_function() -> None:
     """Positions become lines late; every call of a statement over several lines has its own."""
     length, draw = 200, random.Random(0)
