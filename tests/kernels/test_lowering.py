@@ -1,5 +1,6 @@
 """Loops that are translated without Numba: they mean what they mean to Numba, bit for bit, and none of ours is left."""
 
+import functools
 import importlib
 import itertools
 import math
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from autodiff_lab.kernels.base import native, store
 from autodiff_lab.kernels.base.deferred import register_jitable, remember
 from autodiff_lab.kernels.base.loops import Loop, loop
 from autodiff_lab.kernels.maths.bits import add_up, choose, fused, greatest, least, multiply_up
+from autodiff_lab.kernels.maths.rows import exponential
 
 pytest.importorskip("numba", reason="what is translated is compared with what Numba compiles")
 from autodiff_lab.kernels.base import emitting
@@ -339,6 +342,37 @@ def test_settings_that_only_numba_follows_are_left_to_it(monkeypatch: pytest.Mon
     monkeypatch.setenv("NUMBA_LOOP_VECTORIZE", "0")
     with pytest.raises(Untranslatable, match="settings of Numba's"):
         objects.translated(arithmetic, "loop", wide(arithmetic, "float64", "float64", 6), {}, python=True)
+
+
+def exponentials(x: Any) -> None:
+    for k in range(x.size):
+        x[k] = exponential(x[k])
+
+
+def doubled(x: Any) -> None:
+    for k in range(x.size):
+        x[k] += x[k]
+
+
+@pytest.mark.skipif(not llvm.get_process_triple().startswith("x86_64"), reason="these are processors of Intel's")
+@pytest.mark.parametrize(("processor", "longest"), [("sapphirerapids", "zmm"), ("skylake-avx512", "ymm")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_only_loops_of_elementary_functions_have_the_longest_vectors(
+    processor: str, longest: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def assembly(module: Any, name: str, stamp: str, python: bool, machine: Any) -> Any:
+        written.append(machine.emit_assembly(module))
+
+    monkeypatch.setattr(objects, "piece_of", assembly)
+    monkeypatch.setenv("NUMBA_CPU_NAME", processor)
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "+avx2,+fma,+avx512f,+avx512bw,+avx512dq,+avx512vl")
+    monkeypatch.setattr(objects, "_machine", functools.cache(objects._machine.__wrapped__))
+    for function in (exponentials, doubled):
+        objects.emit(function, "loop", f"void({dtype}[::1])", {}, True, "")
+    assert [longest in written[0], "ymm" in written[1], "zmm" in written[1]] == [True, True, False]
+    assert ("zmm" in written[0]) == (longest == "zmm")
 
 
 @pytest.mark.parametrize(
