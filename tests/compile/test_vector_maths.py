@@ -20,13 +20,13 @@ STRIDE = 101 if "FUZZ_COUNT" in os.environ else 5003  # a prime, so that every e
 WORST = {
     "exp": -5.877884387969971, "expm1": 17.001972198486328, "log": 1.4136420488357544, "log1p": -8.940696716308594e-08,
     "sin": 922.8228759765625, "cos": 1840.2159423828125, "tan": 3.921243190765381, "tanh": 0.6283095479011536,
-    "sigmoid": -4.157293796539307, "softplus": -2.0303099155426025, "erf": 0.5406530499458313,
+    "sigmoid": -4.157293796539307, "softplus": -0.4363955855369568, "erf": 0.5406530499458313,
     "erfc": 1.5243035554885864, "normal_cdf": -10.9335355758667,
 }  # fmt: skip
 """Where the error is largest in float32, found by a scan of all bit patterns."""
 WORST_DOUBLE = {
     "exp": 58.5738159, "expm1": 0.347524698, "log": 0.699429316, "log1p": -1.66538757e-16, "sin": -15.1946046,
-    "cos": 8.10658997, "tan": -16.4738604, "tanh": 5.54452308, "sigmoid": -3.44873424, "softplus": -2.74248278,
+    "cos": 8.10658997, "tan": -16.4738604, "tanh": 5.54452308, "sigmoid": -3.44873424, "softplus": -0.43818990,
     "erf": -0.536610887, "erfc": 1.90113173, "normal_cdf": -22.0966878,
 }  # fmt: skip
 """About where it is largest in float64."""

@@ -189,9 +189,23 @@ def _sigmoid(x):
     return choose(x >= _ZERO, _ONE, small) / (_ONE + small) + choose(x != x, x, _ZERO)
 
 
+_A0, _A1, _A2, _A3 = [
+    f32(c) for c in (0.13425749011418575, 0.1411830990265524, 0.20003780322455603, 0.33333320168349617)
+]
+
+
+@register_jitable(forceinline=True, fastmath={"contract"})
+def log1p_up_to_1(x):
+    """Ln(1 + x) for x from 0 to 1, as in `double`."""
+    s = x / (_TWO + x)
+    z = s * s
+    p = ((_A0 * z + _A1) * z + _A2) * z + _A3
+    return x - s * (x - p * (z + z))
+
+
 @register_jitable(forceinline=True, fastmath={"contract"})
 def _softplus(x):
-    return choose(x > _ZERO, x, _ZERO) + _log1p(_exp(-abs(x))) + choose(x != x, x, _ZERO)
+    return choose(x > _ZERO, x, _ZERO) + log1p_up_to_1(_exp(-abs(x))) + choose(x != x, x, _ZERO)
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})

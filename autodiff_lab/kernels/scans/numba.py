@@ -20,12 +20,13 @@ import numpy as np
 from autodiff_lab.kernels.base.deferred import overload
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.maths import double, single
 from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, choose
 
 _WORTH_A_THREAD = 100_000
 _BESIDE = 8  # lines that fill a vector well enough
-_exp, _exp_double, _log1p, _log1p_double = SINGLE["exp"], VECTOR_DOUBLE["exp"], SINGLE["log1p"], VECTOR_DOUBLE["log1p"]
+_exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
 
 
 def _logaddexp(x: Any, y: Any) -> Any:
@@ -34,7 +35,7 @@ def _logaddexp(x: Any, y: Any) -> Any:
 
 @overload(_logaddexp, jit_options={"forceinline": True})
 def _logaddexp_of(x: Any, y: Any) -> Any:
-    exp, log1p = (_exp, _log1p) if x.name == "float32" else (_exp_double, _log1p_double)
+    exp, log1p = (_exp, single.log1p_up_to_1) if x.name == "float32" else (_exp_double, double.log1p_up_to_1)
     ln2 = np.float32(math.log(2)) if x.name == "float32" else math.log(2)
 
     def run(x: Any, y: Any) -> Any:
