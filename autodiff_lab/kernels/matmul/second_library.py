@@ -92,16 +92,20 @@ def _text(function: Any) -> str:
     return function().decode()
 
 
-def of_numpy() -> Library | None:
-    """Return the OpenBLAS inside NumPy's wheel; None where NumPy was built with another library or elsewhere."""
-    package = Path(np.__file__).parent
-    loaded_already = getattr(os, "RTLD_NOLOAD", 0)  # never a second copy of a file that NumPy does not use
-    for folder in (package.parent / "numpy.libs", package / ".dylibs"):
+def loaded_with(module: Any) -> Iterator[Library]:
+    """Yield the OpenBLAS inside the wheel of NumPy or SciPy; none where it was built with another library."""
+    package = Path(module.__file__).parent
+    loaded_already = getattr(os, "RTLD_NOLOAD", 0)  # never a second copy of a file that the package does not use
+    for folder in (package.parent / f"{package.name}.libs", package / ".dylibs"):
         for path in sorted(folder.glob("*openblas*")):
             library = opened(path, loaded_already)
             if library is not None:
-                return library
-    return None
+                yield library
+
+
+def of_numpy() -> Library | None:
+    """Return the OpenBLAS inside NumPy's wheel; None where NumPy was built with another library or elsewhere."""
+    return next(loaded_with(np), None)
 
 
 def second() -> Library | None:
