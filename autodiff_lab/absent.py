@@ -105,21 +105,21 @@ OPTIMIZERS = {
 }  # fmt: skip
 
 LAYERS = {
-    "AbstractRNNCell": "lab.layers.SimpleRNN, LSTM or GRU, or lab.scan",
+    "AbstractRNNCell": "a layer with state_size and call(inputs, states), in lab.layers.RNN",
     "AdditiveAttention": "lab.layers.MultiHeadAttention",
     "Attention": "lab.layers.MultiHeadAttention, or lab.nn.softmax(q @ lab.transpose(k)) @ v",
     "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
     "CategoryEncoding": _INPUTS, "CenterCrop": "lab.layers.Cropping2D",
     "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
     "CuDNNGRU": "lab.layers.GRU", "CuDNNLSTM": "lab.layers.LSTM", "DenseFeatures": _INPUTS,
-    "Discretization": _INPUTS, "Dropout2d": "lab.layers.Dropout", "GRUCell": "lab.layers.GRU", "Hashing": _INPUTS,
+    "Discretization": _INPUTS, "Dropout2d": "lab.layers.Dropout", "Hashing": _INPUTS,
     "Masking": "mask=... of the call of a recurrent layer, bools (b, time)",
-    "IntegerLookup": _INPUTS, "LSTMCell": "lab.layers.LSTM", "Linear": "lab.layers.Dense",
-    "MaxPool2d": "lab.layers.MaxPool2D", "RNN": "lab.layers.SimpleRNN, LSTM or GRU, or lab.scan",
+    "IntegerLookup": _INPUTS, "Linear": "lab.layers.Dense",
+    "MaxPool2d": "lab.layers.MaxPool2D",
     "RandomBrightness": _IMAGES, "RandomContrast": _IMAGES, "RandomCrop": _IMAGES, "RandomFlip": _IMAGES,
     "RandomRotation": _IMAGES, "RandomTranslation": _IMAGES, "RandomZoom": _IMAGES,
     "Resizing": "lab.layers.UpSampling2D, or lab.nn.avg_pool2d",
-    "SimpleRNNCell": "lab.layers.SimpleRNN", "StackedRNNCells": "several recurrent layers", "StringLookup": _INPUTS,
+    "StringLookup": _INPUTS,
     "TextVectorization": _INPUTS, "experimental": "the name without it",
 }  # fmt: skip
 

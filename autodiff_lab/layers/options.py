@@ -39,3 +39,19 @@ class LayerOptions(OfWeights, total=False):
     input_shape: ShapeLike | None
     input_dim: int | None
     activity_regularizer: NameOrCallable
+
+
+class WithDropout(LayerOptions, total=False):
+    """Those, and what the recurrent layers have after their own."""
+
+    dropout: float
+    recurrent_dropout: float
+    name: str | None
+
+
+class RecurrenceOptions(WithDropout, total=False):
+    """Those, and how the weights of a recurrent layer or cell are initialized."""
+
+    kernel_initializer: NameOrCallable
+    recurrent_initializer: NameOrCallable
+    bias_initializer: NameOrCallable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
@@ -12,6 +12,9 @@ from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
+
+if TYPE_CHECKING:
+    from autodiff_lab.engine.annotations import InputShape
 
 
 class TimeDistributed(Layer):
@@ -45,7 +48,7 @@ class Bidirectional(Layer):
     Parameters
     ----------
     layer : recurrent layer
-        Reads forwards; one with the same settings reads backwards.
+        Reads forwards; one with the same settings reads backwards. An `RNN` makes a second cell for it.
     merge_mode : {'concat', 'sum', 'mul', 'ave', None}
         How the two values are merged; None returns both.
 
@@ -68,6 +71,11 @@ class Bidirectional(Layer):
         self.merge_mode = merge_mode
         self.forward_layer: Any = layer  # a recurrent layer, as is checked above
         self.backward_layer: Any = self.forward_layer.another() if backward_layer is None else backward_layer
+
+    def build(self, input_shape: InputShape) -> None:
+        for layer in (self.forward_layer, self.backward_layer):
+            if not layer.built:
+                layer.build(input_shape)
 
     def call(self, x: Tensor, initial_state: Any = None, mask: Tensor | None = None) -> Any:
         backwards = (slice(None), slice(None, None, -1))

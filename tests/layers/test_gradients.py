@@ -42,6 +42,7 @@ TABLE: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], int]] = {
     "lstm": (lambda: layers.LSTM(2, return_sequences=True, **WIDE), (2, 3, 2), (2, 3, 2), 40),
     "gru": (lambda: layers.GRU(2, **WIDE), (2, 3, 2), (2, 2), 36),
     "gru of the paper": (lambda: layers.GRU(2, reset_after=False, **WIDE), (2, 3, 2), (2, 2), 30),
+    "rnn": (lambda: layers.RNN(layers.GRUCell(2, **WIDE), **WIDE), (2, 3, 2), (2, 2), 36),
     "bidirectional": (lambda: layers.Bidirectional(layers.GRU(2, **WIDE)), (2, 3, 1), (2, 4), 60),
     "bidirectional sum": (
         lambda: layers.Bidirectional(layers.SimpleRNN(2, return_sequences=True, **WIDE), "sum"),
@@ -116,7 +117,8 @@ def test_every_layer_with_weights_is_in_the_table() -> None:
     elsewhere = {
         "Add", "Average", "BatchNormalization", "Concatenate", "Dot", "Dropout", "Embedding", "Layer", "Maximum",
         "Minimum", "Multiply", "Subtract", "ActivationDiscarding", "InputLayer", "AlphaDropout", "GaussianDropout",
-        "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+        "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "GRUCell", "LSTMCell",
+        "SimpleRNNCell", "StackedRNNCells",
     }  # fmt: skip
     made = {type(make()).__name__ for make, *_ in TABLE.values()}
     assert issubclass(Itself, layers.MultiHeadAttention)

@@ -22,6 +22,8 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "SeparableConv2D": (2, 2), "SimpleRNN": (2,), "TimeDistributed": (layers.Dense(2),),
     "ActivationDiscarding": (layers.Dense(2),), "InputLayer": ((3,),), "MultiHeadAttention": (2, 3),
     "Rescaling": (0.5,), "AlphaDropout": (0.5,), "GaussianDropout": (0.5,), "GaussianNoise": (0.5,),
+    "GRUCell": (2,), "LSTMCell": (2,), "SimpleRNNCell": (2,), "RNN": (layers.LSTMCell(2),),
+    "StackedRNNCells": ([layers.GRUCell(2)],),
     "SpatialDropout1D": (0.5,), "SpatialDropout2D": (0.5,), "SpatialDropout3D": (0.5,),
 }  # fmt: skip
 KINDS = [
@@ -44,7 +46,7 @@ def test_what_a_layer_cannot_take_it_refuses_in_its_own_words(name: str) -> None
         layer = getattr(layers, name)(*SETTINGS.get(name, ()))
         for _ in range(2):  # the second call may find the layer built
             with contextlib.suppress(LabError):
-                layer(value, value) if name == "MultiHeadAttention" else layer(value)
+                layer(value, value) if name.endswith(("MultiHeadAttention", "Cell", "Cells")) else layer(value)
 
 
 class Kept(layers.Layer):
