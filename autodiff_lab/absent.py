@@ -106,8 +106,6 @@ OPTIMIZERS = {
 
 LAYERS = {
     "AbstractRNNCell": "a layer with state_size and call(inputs, states), in lab.layers.RNN",
-    "AdditiveAttention": "lab.layers.MultiHeadAttention",
-    "Attention": "lab.layers.MultiHeadAttention, or lab.nn.softmax(q @ lab.transpose(k)) @ v",
     "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
     "CategoryEncoding": _INPUTS, "CenterCrop": "lab.layers.Cropping2D",
     "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",

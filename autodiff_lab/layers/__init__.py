@@ -7,7 +7,7 @@ from autodiff_lab.layers.activation_layers import ELU, LeakyReLU, PReLU, ReLU, S
 from autodiff_lab.layers.attention import MultiHeadAttention
 from autodiff_lab.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from autodiff_lab.layers.convolution import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
-from autodiff_lab.layers.core import Activation, ActivationDiscarding, Dense, Flatten, Lambda, Reshape
+from autodiff_lab.layers.core import Activation, ActivationDiscarding, Dense, Flatten, Identity, Lambda, Reshape
 from autodiff_lab.layers.dropout import (
     AlphaDropout,
     Dropout,
@@ -69,22 +69,23 @@ from autodiff_lab.layers.resizing import (
 )
 from autodiff_lab.layers.separable import DepthwiseConv2D, SeparableConv2D
 from autodiff_lab.layers.sequential import Sequential, sequenced
+from autodiff_lab.layers.single_head_attention import AdditiveAttention, Attention
 from autodiff_lab.layers.wrappers import Bidirectional, TimeDistributed
 
 __all__ = [
-    "ELU", "GRU", "LSTM", "RNN", "Activation", "ActivationDiscarding", "Add", "AlphaDropout", "Average",
-    "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization", "Bidirectional",
-    "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
-    "Cropping1D", "Cropping2D", "Dense", "DepthwiseConv2D", "Dot", "Dropout", "Embedding", "Flatten", "GRUCell",
-    "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
-    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GroupNormalization", "Input", "InputLayer", "LSTMCell",
+    "ELU", "GRU", "LSTM", "RNN", "Activation", "ActivationDiscarding", "Add", "AdditiveAttention", "AlphaDropout",
+    "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization",
+    "Bidirectional", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D",
+    "Conv3DTranspose", "Cropping1D", "Cropping2D", "Dense", "DepthwiseConv2D", "Dot", "Dropout", "Embedding",
+    "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
+    "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GroupNormalization", "Identity", "Input", "InputLayer", "LSTMCell",
     "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D",
-    "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization",
-    "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D",
-    "Sequential", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D",
-    "SpatialDropout3D", "StackedRNNCells", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D",
-    "UpSampling2D", "ZeroPadding1D", "ZeroPadding2D", "add", "average", "concatenate", "dot", "maximum",
-    "minimum", "multiply", "sequenced", "subtract",
+    "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU",
+    "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D", "Sequential",
+    "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+    "StackedRNNCells", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D",
+    "ZeroPadding1D", "ZeroPadding2D", "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply",
+    "sequenced", "subtract",
 ]
 
 if not TYPE_CHECKING:  # a checker reports every name that is missing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Unpack
 
 from autodiff_lab.engine.convert import convert
@@ -126,10 +127,8 @@ class MultiHeadAttention(Layer):
         key = value if key is None else key
         q, k, v = (self._projected(x, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
         scores = matmul(q * (1.0 / math.sqrt(self.key_dim)), k, transpose_b=True)
-        allowed = self._mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
-        if allowed is not None:
-            scores = where(allowed, scores, convert(-1e9 if scores.dtype.name != "float16" else -3e4, scores))
-        weights = softmax(scores)
+        masks = self._masks(query_mask, value_mask, key_mask, attention_mask)
+        weights = weights_of(scores, [*masks, causal(scores)] if use_causal_mask else masks)
         mixed = matmul(self.dropping(weights, training=training), v)
         heads, size, width = self.output_kernel._held.shape
         joined = reshape(transpose(mixed, [0, 2, 1, 3]), (query.shape[0], query.shape[1], heads * size))
@@ -137,26 +136,16 @@ class MultiHeadAttention(Layer):
         result = result + self.output_bias if self.use_bias else result
         return (result, weights) if return_attention_scores else result
 
-    def _mask(self, query: Any, value: Any, query_mask: Any, value_mask: Any, key_mask: Any, attention_mask: Any,
-              causal: bool) -> Tensor | None:  # fmt: skip
-        """Return where attention is allowed, (b or 1, 1 or heads, t, s); None if it is everywhere."""
-        parts: list[Any] = []
-        for mask, axes in ((query_mask, (1, 3)), (value_mask, (1, 2)), (key_mask, (1, 2))):
-            if mask is not None:
-                part = cast(convert(mask), "bool")
-                for axis in axes:
-                    part = expand_dims(part, axis)
-                parts.append(part)
+    def _masks(self, query_mask: Any, value_mask: Any, key_mask: Any, attention_mask: Any) -> list[Tensor]:
+        """Return where attention is allowed, each (b or 1, 1 or heads, t or 1, s or 1)."""
+        parts = [
+            bools(mask, *axes)
+            for mask, axes in ((query_mask, (1, 3)), (value_mask, (1, 2)), (key_mask, (1, 2))) if mask is not None
+        ]  # fmt: skip
         if attention_mask is not None:
-            part = cast(convert(attention_mask), "bool")
+            part = bools(attention_mask)
             parts.append(part if part.ndim == 4 else reshape(part, (-1, 1, *part.shape[-2:])))
-        if causal:
-            rows, columns = integers(query.shape[1]), integers(value.shape[1])
-            parts.append(less_equal(columns, expand_dims(rows, 1)))
-        total = None
-        for part in parts:
-            total = part if total is None else logical_and(total, part)
-        return total
+        return parts
 
     def __call__(
         self, inputs: TensorLike | Mapping[str, TensorLike] | None = None, *args: object, **kwargs: object
@@ -170,3 +159,45 @@ class MultiHeadAttention(Layer):
             key = args[1] if len(args) > 1 else kwargs.get("key")
             self._build_for(*(shapes(x) for x in (given, value, value if key is None else key)))
         return super().__call__(given, *args, **kwargs)
+
+
+def bools(mask: Any, *axes: int) -> Tensor:
+    """Return a mask as bools, with new axes of length 1.
+
+    Examples
+    --------
+    >>> print(bools([1, 0], 1).numpy().tolist())
+    [[True], [False]]
+    """
+    made = cast(convert(mask), "bool")
+    for axis in axes:
+        made = expand_dims(made, axis)
+    return made
+
+
+def causal(scores: Tensor) -> Tensor:
+    """Return the mask (t, s) for scores (..., t, s) that lets each step attend to itself and to those before it.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(causal(lab.zeros((1, 2, 3))).numpy().tolist())
+    [[True, False, False], [True, True, False]]
+    """
+    rows, columns = scores.shape[-2:]
+    return less_equal(integers(columns), expand_dims(integers(rows), 1))
+
+
+def weights_of(scores: Tensor, masks: list[Tensor]) -> Tensor:
+    """Return the attention weights: the softmax of the scores where all masks are true.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(weights_of(lab.zeros((1, 2)), [bools([True, False])]).numpy())
+    [[1. 0.]]
+    """
+    if masks:
+        lowest = convert(-1e9 if scores.dtype.name != "float16" else -3e4, scores)
+        scores = where(reduce(logical_and, masks), scores, lowest)
+    return softmax(scores)

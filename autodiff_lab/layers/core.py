@@ -1,4 +1,4 @@
-"""The basic layers: dense, flatten, reshape, lambda, and the wrapper that discards activations."""
+"""The basic layers: dense, identity, flatten, reshape, lambda, and the wrapper that discards activations."""
 
 from __future__ import annotations
 
@@ -83,6 +83,20 @@ class Dense(Layer):
         if self.use_bias:
             total = total + self.bias
         return total if self.activation is linear else self.activation(total)
+
+
+class Identity(Layer):
+    """Its input, unchanged: a tensor or any structure of tensors.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(lab.layers.Identity()([1.0, 2.0]))
+    Tensor([1. 2.], shape=(2,), dtype=float32)
+    """
+
+    def call(self, inputs: Tensor) -> Tensor:
+        return inputs
 
 
 class Flatten(Layer):

@@ -290,7 +290,7 @@ _LEAVES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 def _classes() -> dict[str, type]:
     modules = (
-        layers, initializers, regularizers, constraints, losses, distances, metrics, confusion, update_rules, schedules,
+        initializers, regularizers, constraints, losses, distances, metrics, confusion, update_rules, schedules, layers,
     )  # fmt: skip
     found: dict[str, type] = {"Model": Model}
     for module in modules:
@@ -329,6 +329,8 @@ class Reader:
         """Return the layer or the setting that a dict of class name and settings describes."""
         name, config = value["class_name"], value["config"]
         cls: Any = self.known.get(name)
+        if cls is layers.Identity and "name" not in config:  # the initializer: every layer has a name
+            cls = initializers.Identity
         if cls is None:
             raise InvalidArgumentError(
                 f"load_model: the file holds the class {name!r}. Try load_model(path, custom_objects={{{name!r}: "

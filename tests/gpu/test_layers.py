@@ -28,10 +28,22 @@ class Itself(layers.MultiHeadAttention):
         return super().call(query, query, use_causal_mask=True)
 
 
+class OneStep(layers.RNN):
+    """A cell called on one step of each sequence, in zeros for a state."""
+
+    def __init__(self, cell: Any) -> None:
+        super().__init__(cell, name="one")
+
+    def call(self, inputs: Any) -> Any:
+        return self.cell(inputs[:, 0], self.get_initial_state(inputs.shape[0]))[0]
+
+
 LINE, ROW, IMAGE, VOLUME = (3, 5), (2, 6, 4), (2, 6, 6, 4), (1, 4, 4, 4, 2)
 TABLE: dict[str, tuple[Callable[[], Any], tuple[tuple[int, ...], ...]]] = {
     "Activation": (lambda: layers.Activation("swish"), (LINE,)),
     "Add": (layers.Add, (LINE, LINE)),
+    "AdditiveAttention": (layers.AdditiveAttention, (ROW, ROW)),
+    "Attention": (lambda: layers.Attention(use_scale=True), (ROW, ROW)),
     "Average": (layers.Average, (LINE, LINE)),
     "AveragePooling1D": (layers.AveragePooling1D, (ROW,)),
     "AveragePooling2D": (lambda: layers.AveragePooling2D(3, 2, "same"), (IMAGE,)),
@@ -57,6 +69,12 @@ TABLE: dict[str, tuple[Callable[[], Any], tuple[tuple[int, ...], ...]]] = {
     "GlobalAveragePooling2D": (layers.GlobalAveragePooling2D, (IMAGE,)),
     "GlobalMaxPooling1D": (layers.GlobalMaxPooling1D, (ROW,)),
     "GroupNormalization": (lambda: layers.GroupNormalization(2), (IMAGE,)),
+    "GRUCell": (lambda: OneStep(layers.GRUCell(3)), (ROW,)),
+    "Identity": (layers.Identity, (LINE,)),
+    "LSTMCell": (lambda: OneStep(layers.LSTMCell(3)), (ROW,)),
+    "RNN": (lambda: layers.RNN([layers.LSTMCell(3), layers.GRUCell(2)], return_sequences=True), (ROW,)),
+    "SimpleRNNCell": (lambda: OneStep(layers.SimpleRNNCell(3)), (ROW,)),
+    "StackedRNNCells": (lambda: OneStep(layers.StackedRNNCells([layers.GRUCell(3)])), (ROW,)),
     "LSTM": (lambda: layers.LSTM(3), (ROW,)),
     "Lambda": (lambda: layers.Lambda(lambda x: x * x), (LINE,)),
     "LayerNormalization": (layers.LayerNormalization, (LINE,)),

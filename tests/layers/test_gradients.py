@@ -78,6 +78,7 @@ TABLE: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], int]] = {
     "rescaling": (lambda: layers.Rescaling(0.5, 1.0, dtype="float64"), (2, 3), (2, 3), 0),
     "normalization": (lambda: layers.Normalization(mean=1.0, variance=4.0, dtype="float64"), (2, 3), (2, 3), 0),
     "attention": (lambda: Itself(2, 2, **WIDE), (2, 3, 4), (2, 3, 4), 80),
+    "identity": (layers.Identity, (2, 3), (2, 3), 0),
     "activation": (lambda: layers.Activation("mish"), (2, 3), (2, 3), 0),
     "sequence": (lambda: lab.Sequential([layers.Dense(3, "elu", **WIDE), layers.Dense(1, **WIDE)]), (2, 2), (2, 1), 13),
     "discarding": (
@@ -118,7 +119,7 @@ def test_every_layer_with_weights_is_in_the_table() -> None:
         "Add", "Average", "BatchNormalization", "Concatenate", "Dot", "Dropout", "Embedding", "Layer", "Maximum",
         "Minimum", "Multiply", "Subtract", "ActivationDiscarding", "InputLayer", "AlphaDropout", "GaussianDropout",
         "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "GRUCell", "LSTMCell",
-        "SimpleRNNCell", "StackedRNNCells",
+        "SimpleRNNCell", "StackedRNNCells", "Attention", "AdditiveAttention",
     }  # fmt: skip
     made = {type(make()).__name__ for make, *_ in TABLE.values()}
     assert issubclass(Itself, layers.MultiHeadAttention)
