@@ -99,8 +99,8 @@ CALLBACKS = {
 
 _RULE = "lab.optimizers.Adam, or a subclass of lab.optimizers.Optimizer with `change`"
 OPTIMIZERS = {
-    "Adadelta": _RULE, "Adafactor": _RULE, "Adamax": _RULE, "Ftrl": _RULE, "Lamb": _RULE, "Lion": _RULE,
-    "LossScaleOptimizer": "float32", "Muon": _RULE, "Nadam": _RULE, "experimental": "the name without it",
+    "Adafactor": _RULE, "Ftrl": _RULE, "Lamb": _RULE, "Lion": _RULE,
+    "LossScaleOptimizer": "float32", "Muon": _RULE, "experimental": "the name without it",
     "legacy": "the name without it: there is one version of each",
 }  # fmt: skip
 

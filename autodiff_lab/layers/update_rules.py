@@ -10,13 +10,24 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from autodiff_lab.engine.devices import zeros_beside
+from autodiff_lab.engine.convert import constant
+from autodiff_lab.engine.devices import following, zeros_beside
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.layers.optimizers import OfEveryOptimizer, Optimizer, WithDecay, number
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.math.arithmetic import maximum, sqrt
-from autodiff_lab.ops.nn.updates import adagrad_step, adam_step, momentum_step, rmsprop_step, sgd_step
+from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.math.arithmetic import maximum, minimum, sqrt
+from autodiff_lab.ops.nn.updates import (
+    adadelta_step,
+    adagrad_step,
+    adam_step,
+    adamax_step,
+    momentum_step,
+    nadam_step,
+    rmsprop_step,
+    sgd_step,
+)
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import LearningRate, Numbers
@@ -210,3 +221,164 @@ class Adagrad(Optimizer):
 
     def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
         return adagrad_step, (rate, decay, float(self.epsilon))
+
+
+class Nadam(Optimizer):
+    """Adam with Nesterov's momentum: Dozat 2016.
+
+    The momentum of step t is beta_1 (1 - 0.96^t / 2), as in Keras; the gradient counts as if it were already in the
+    mean of the next step.
+
+    Parameters
+    ----------
+    learning_rate : float or LearningRateSchedule
+    beta_1, beta_2 : float
+        Decay of the moving averages of the gradient and of its square.
+    epsilon : float
+        Added to the root of the average square.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a setting is not a number.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Nadam(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.891
+    """
+
+    slots = ("m", "v")
+
+    def __init__(self, learning_rate: LearningRate = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+                 epsilon: float = 1e-7, **more: Unpack[WithDecay]) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.beta_1, self.beta_2 = number(beta_1, "Nadam: beta_1"), number(beta_2, "Nadam: beta_2")
+        self.epsilon = number(epsilon, "Nadam: epsilon")
+
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
+        mean = state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
+        size = state["v"] = self.beta_2 * state["v"] + (1 - self.beta_2) * gradient * gradient
+        of_mean, of_gradient, of_root = (_number(x, gradient) for x in self._factors(self._rate_now(), step))
+        return -(of_mean * mean + of_gradient * gradient) / (of_root * _root(size) + self.epsilon)
+
+    _formula = change
+
+    def _factors(self, rate: Any, step: Any) -> tuple[Any, Any, Any]:
+        """Return what the mean, the gradient and the root of the mean square are multiplied with in a step."""
+        now, later = (self.beta_1 * (1 - 0.5 * 0.96**t) for t in (step, step + 1))
+        so_far = self.beta_1**step * _product(step)
+        return rate * later / (1 - so_far * later), rate * (1 - now) / (1 - so_far), 1 / _root(1 - self.beta_2**step)
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        of_mean, of_gradient, of_root = map(float, self._factors(rate, step))
+        one, two = float(self.beta_1), float(self.beta_2)
+        return nadam_step, (of_mean, decay, of_gradient, one, 1 - one, two, 1 - two, of_root, float(self.epsilon))
+
+
+_PRODUCTS = np.cumprod(1 - 0.5 * 0.96 ** np.arange(1, 1001))
+"""The products of the factors 1 - 0.96^t / 2 of Nadam's momenta; those after the last one are 1 in float64."""
+
+
+def _product(step: Any) -> Any:
+    """Return the product of the factors up to a step, so that no optimizer has to keep it."""
+    if not isinstance(step, Tensor):
+        return _PRODUCTS[min(int(step), len(_PRODUCTS)) - 1]
+    with following(step):
+        known = constant(_PRODUCTS)
+    return gather(known, cast(minimum(step, float(len(_PRODUCTS))) - 1, "int64"))
+
+
+class Adamax(Optimizer):
+    """Adam with the largest gradient, which decays, in place of the root of the mean square: Kingma & Ba 2015.
+
+    Parameters
+    ----------
+    learning_rate : float or LearningRateSchedule
+    beta_1, beta_2 : float
+        Decay of the moving average of the gradient, and of its largest absolute value.
+    epsilon : float
+        Added to the largest absolute value.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a setting is not a number.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Adamax(0.1).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 3))
+    0.9
+    """
+
+    slots = ("m", "u")
+
+    def __init__(self, learning_rate: LearningRate = 0.001, beta_1: float = 0.9, beta_2: float = 0.999,
+                 epsilon: float = 1e-7, **more: Unpack[WithDecay]) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.beta_1, self.beta_2 = number(beta_1, "Adamax: beta_1"), number(beta_2, "Adamax: beta_2")
+        self.epsilon = number(epsilon, "Adamax: epsilon")
+
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
+        state["m"] = self.beta_1 * state["m"] + (1 - self.beta_1) * gradient
+        largest = state["u"] = _larger(self.beta_2 * state["u"], abs(gradient))
+        rate = self._rate_now() / (1 - self.beta_1**step)
+        return -_number(rate, gradient) * state["m"] / (largest + self.epsilon)
+
+    _formula = change
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        one = float(self.beta_1)
+        return adamax_step, (rate / (1 - one**step), decay, one, 1 - one, float(self.beta_2), float(self.epsilon))
+
+
+class Adadelta(Optimizer):
+    """Gradients scaled by the size of earlier changes over that of earlier gradients: Zeiler 2012.
+
+    The rule of the paper has a learning rate of 1; the default is that of Keras.
+
+    Parameters
+    ----------
+    learning_rate : float or LearningRateSchedule
+    rho : float
+        Decay of the moving averages of squares.
+    epsilon : float
+        Added to both averages.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a setting is not a number.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> v = lab.Variable(1.0)
+    >>> _ = lab.optimizers.Adadelta(1.0).apply_gradients([(lab.constant(2.0), v)])
+    >>> print(round(float(v), 4))
+    0.9986
+    """
+
+    slots = ("gradient", "change")
+
+    def __init__(self, learning_rate: LearningRate = 0.001, rho: float = 0.95, epsilon: float = 1e-7,
+                 **more: Unpack[WithDecay]) -> None:  # fmt: skip
+        super().__init__(learning_rate, **more)
+        self.rho, self.epsilon = number(rho, "Adadelta: rho"), number(epsilon, "Adadelta: epsilon")
+
+    def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
+        size = state["gradient"] = self.rho * state["gradient"] + (1 - self.rho) * gradient * gradient
+        moved = _root((state["change"] + self.epsilon) / (size + self.epsilon)) * gradient
+        state["change"] = self.rho * state["change"] + (1 - self.rho) * moved * moved
+        return -self._rate_for(gradient) * moved
+
+    _formula = change
+
+    def _kernel(self, rate: float, decay: float, step: int) -> tuple[Any, tuple[float, ...]]:
+        return adadelta_step, (rate, decay, float(self.rho), 1 - float(self.rho), float(self.epsilon))

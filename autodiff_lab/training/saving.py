@@ -285,6 +285,10 @@ _LEAVES: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
 """Values that need a form of their own: their types, how they are written, and how they are read."""
 
 
+_INITIALIZER = "Identity of weights"
+"""Where a reader has the initializer that is called like a layer."""
+
+
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -292,7 +296,7 @@ def _classes() -> dict[str, type]:
     modules = (
         initializers, regularizers, constraints, losses, distances, metrics, confusion, update_rules, schedules, layers,
     )  # fmt: skip
-    found: dict[str, type] = {"Model": Model}
+    found: dict[str, type] = {"Model": Model, _INITIALIZER: initializers.Identity}
     for module in modules:
         found.update({
             name: value for name, value in vars(module).items()
@@ -328,9 +332,9 @@ class Reader:
     def object(self, value: dict[str, Any]) -> Any:
         """Return the layer or the setting that a dict of class name and settings describes."""
         name, config = value["class_name"], value["config"]
+        if name == layers.Identity.__name__ and "name" not in config:  # every layer has a name
+            name = _INITIALIZER
         cls: Any = self.known.get(name)
-        if cls is layers.Identity and "name" not in config:  # the initializer: every layer has a name
-            cls = initializers.Identity
         if cls is None:
             raise InvalidArgumentError(
                 f"load_model: the file holds the class {name!r}. Try load_model(path, custom_objects={{{name!r}: "

@@ -114,6 +114,9 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "AdamW": lab.optimizers.AdamW,
     "RMSprop": lambda rate: lab.optimizers.RMSprop(rate, momentum=0.5),
     "Adagrad": lab.optimizers.Adagrad,
+    "Nadam": lab.optimizers.Nadam,
+    "Adamax": lab.optimizers.Adamax,
+    "Adadelta": lab.optimizers.Adadelta,
     "clipped": lambda rate: lab.optimizers.SGD(rate, clipnorm=0.5),
     "clipped together": lambda rate: lab.optimizers.Adam(rate, global_clipnorm=0.5),
 }

@@ -73,7 +73,7 @@ def test_clipping_and_scaling_keep_the_rows_without_a_shape() -> None:
     assert rows.consumers() == []
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad", "Nadam", "Adamax", "Adadelta"])
 def test_optimizers_take_rows_without_a_shape_as_rows_of_the_variable(name: str) -> None:
     sparse, dense = (lab.Variable([[1.0], [2.0], [3.0]]) for _ in range(2))
     for v, gradient in (

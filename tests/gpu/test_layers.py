@@ -251,6 +251,9 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "Adam": lambda: optimizers.Adam(0.1),
     "AdamW": lambda: optimizers.AdamW(0.1, global_clipnorm=1.0),
     "Adagrad": lambda: optimizers.Adagrad(0.1, clipvalue=0.5),
+    "Nadam": lambda: optimizers.Nadam(0.1),
+    "Adamax": lambda: optimizers.Adamax(0.1),
+    "Adadelta": lambda: optimizers.Adadelta(0.1),
     "RMSprop": lambda: optimizers.RMSprop(0.1, momentum=0.5, clipnorm=1.0),
 }
 

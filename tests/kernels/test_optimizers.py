@@ -20,6 +20,12 @@ CALLS: dict[str, tuple[str, tuple[float, ...], int]] = {
     "rmsprop": ("rmsprop_step", (0.1, 0.0, 0.9, 0.1, 0.5, 1e-7), 2),
     "centered rmsprop": ("rmsprop_step", (0.1, 0.01, 0.9, 0.1, 0.0, 1e-7), 3),
     "adagrad": ("adagrad_step", (0.1, 0.0, 1e-7), 1),
+    "nadam": ("nadam_step", (0.1, 0.0, 0.2, 0.9, 0.1, 0.999, 0.001, 1.5, 1e-7), 2),
+    "nadam with decay": ("nadam_step", (0.1, 0.01, 0.2, 0.9, 0.1, 0.999, 0.001, 1.5, 1e-7), 2),
+    "adamax": ("adamax_step", (0.1, 0.0, 0.9, 0.1, 0.999, 1e-7), 2),
+    "adamax with decay": ("adamax_step", (0.1, 0.01, 0.9, 0.1, 0.999, 1e-7), 2),
+    "adadelta": ("adadelta_step", (0.1, 0.0, 0.95, 0.05, 1e-7), 2),
+    "adadelta with decay": ("adadelta_step", (0.1, 0.01, 0.95, 0.05, 1e-7), 2),
 }
 
 

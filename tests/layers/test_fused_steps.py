@@ -26,6 +26,9 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "RMSprop": lambda **more: optimizers.RMSprop(0.1, momentum=0.5, **more),
     "centered": lambda **more: optimizers.RMSprop(0.1, centered=True, **more),
     "Adagrad": lambda **more: optimizers.Adagrad(0.1, **more),
+    "Nadam": lambda **more: optimizers.Nadam(0.1, **more),
+    "Adamax": lambda **more: optimizers.Adamax(0.1, **more),
+    "Adadelta": lambda **more: optimizers.Adadelta(0.5, **more),
     "schedule": lambda **more: optimizers.Adam(optimizers.schedules.ExponentialDecay(0.1, 2, 0.5), **more),
 }
 
@@ -145,7 +148,7 @@ BETWEEN = [_look, _assign_slots, _assign_variables, _part_of_the_variables, _bac
 
 
 @pytest.mark.parametrize("between", BETWEEN, ids=lambda f: f.__name__.strip("_"))
-@pytest.mark.parametrize("name", ["SGD", "momentum", "Adam", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("name", ["SGD", "momentum", "Adam", "RMSprop", "Adagrad", "Nadam", "Adamax", "Adadelta"])
 def test_what_happens_between_two_steps_is_taken_over(name: str, between: Callable[..., None]) -> None:
     fused, plain = MAKERS[name](), one_by_one(MAKERS[name]())
     ours, theirs = variables(), variables()

@@ -24,7 +24,7 @@ def test_a_missing_gradient_among_others_is_logged_by_name(caplog: pytest.LogCap
     assert (float(used), float(unused)) == (0.5, 2.0)
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Nadam", "Adamax", "Adadelta"])
 def test_a_setting_that_is_not_a_number_is_refused_when_the_optimizer_is_made(kind: str) -> None:
     make = getattr(lab.optimizers, kind)
     taken = 0
@@ -57,6 +57,7 @@ def test_what_is_not_a_list_of_pairs_is_refused(pairs: object) -> None:
 
 @pytest.mark.parametrize(("kind", "compiled"), [
     ("SGD", False), ("Adam", False), ("AdamW", False), ("RMSprop", False), ("Adagrad", False), ("Adam", True),
+    ("Nadam", False), ("Nadam", True), ("Adamax", False),
 ])  # fmt: skip
 def test_a_constraint_holds_after_each_step_and_other_variables_move_freely(kind: str, compiled: bool) -> None:
     positive = lab.Variable([1.0, -2.0, 0.25], constraint=lab.nn.relu)

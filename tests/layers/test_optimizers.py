@@ -45,6 +45,28 @@ def adagrad(v: Any, g: Any, s: dict[str, Any], _: int) -> Any:
     return v - 0.1 * g / np.sqrt(s["q"] + 1e-7)
 
 
+def nadam(v: Any, g: Any, s: dict[str, Any], t: int) -> Any:
+    s["m"] = 0.9 * s.get("m", 0) + 0.1 * g
+    s["v"] = 0.999 * s.get("v", 0) + 0.001 * g * g
+    now, later = (0.9 * (1 - 0.5 * 0.96**n) for n in (t, t + 1))
+    s["product"] = s.get("product", 1) * now
+    mean = later * s["m"] / (1 - s["product"] * later) + (1 - now) * g / (1 - s["product"])
+    return v - 0.1 * mean / (np.sqrt(s["v"] / (1 - 0.999**t)) + 1e-7)
+
+
+def adamax(v: Any, g: Any, s: dict[str, Any], t: int) -> Any:
+    s["m"] = 0.9 * s.get("m", 0) + 0.1 * g
+    s["u"] = np.maximum(0.999 * s.get("u", 0), np.abs(g))
+    return v - 0.1 * s["m"] / ((1 - 0.9**t) * (s["u"] + 1e-7))
+
+
+def adadelta(v: Any, g: Any, s: dict[str, Any], _: int) -> Any:
+    s["g"] = 0.95 * s.get("g", 0) + 0.05 * g * g
+    moved = np.sqrt(s.get("d", 0) + 1e-3) / np.sqrt(s["g"] + 1e-3) * g
+    s["d"] = 0.95 * s.get("d", 0) + 0.05 * moved * moved
+    return v - 0.5 * moved
+
+
 TABLE: dict[str, tuple[Callable[[], Any], Callable[..., Any]]] = {
     "plain": (lambda: optimizers.SGD(0.1), lambda v, g, s, t: v - 0.1 * g),
     "momentum": (lambda: optimizers.SGD(0.1, momentum=0.9), momentum),
@@ -53,6 +75,9 @@ TABLE: dict[str, tuple[Callable[[], Any], Callable[..., Any]]] = {
     "adamw": (lambda: optimizers.AdamW(0.1, weight_decay=0.01), adamw),
     "rmsprop": (lambda: optimizers.RMSprop(0.1), rmsprop),
     "adagrad": (lambda: optimizers.Adagrad(0.1), adagrad),
+    "nadam": (lambda: optimizers.Nadam(0.1), nadam),
+    "adamax": (lambda: optimizers.Adamax(0.1), adamax),
+    "adadelta": (lambda: optimizers.Adadelta(0.5, epsilon=1e-3), adadelta),
 }
 
 
@@ -66,6 +91,16 @@ def test_three_steps_are_those_of_the_formula(name: str) -> None:
         expected = formula(expected, g, state, t)
         np.testing.assert_allclose(v, expected, 1e-12)
     assert int(optimizer.iterations) == 3
+
+
+def test_momenta_of_nadam_go_on_for_thousands_of_steps() -> None:
+    optimizer, v, expected, state = optimizers.Nadam(0.1), lab.Variable(START), START, {}
+    step = lab.function(lambda g: optimizer.apply_gradients([(g, v)]) and None)
+    for t in range(1, 1201):
+        g = GRADIENTS[t % 3]
+        (step if t % 2 else lambda g: optimizer.apply_gradients([(g, v)]))(lab.constant(g))
+        expected = nadam(expected, g, state, t)
+    np.testing.assert_allclose(v, expected, 1e-9)
 
 
 @pytest.mark.parametrize("name", TABLE)

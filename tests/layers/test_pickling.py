@@ -78,6 +78,9 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "adamw": lambda: lab.optimizers.AdamW(0.1, clipnorm=1.0),
     "rmsprop": lambda: lab.optimizers.RMSprop(0.1),
     "adagrad": lambda: lab.optimizers.Adagrad(0.1),
+    "nadam": lambda: lab.optimizers.Nadam(0.1),
+    "adamax": lambda: lab.optimizers.Adamax(0.1),
+    "adadelta": lambda: lab.optimizers.Adadelta(0.1),
 }
 
 

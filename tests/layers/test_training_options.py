@@ -97,7 +97,15 @@ def stepped(optimizer: Any, gradients: list[float], start: float = 1.0) -> float
 
 
 def test_weight_decay_shrinks_a_variable_apart_from_its_gradient() -> None:
-    for make in (optimizers.SGD, optimizers.Adam, optimizers.RMSprop, optimizers.Adagrad):
+    for make in (
+        optimizers.SGD,
+        optimizers.Adam,
+        optimizers.RMSprop,
+        optimizers.Adagrad,
+        optimizers.Nadam,
+        optimizers.Adamax,
+        optimizers.Adadelta,
+    ):
         plain, decaying = make(0.1), make(0.1, weight_decay=0.5)
         assert stepped(decaying, [1.0]) == pytest.approx(stepped(plain, [1.0]) - 0.1 * 0.5 * 1.0)
     adam = optimizers.Adam(0.1, weight_decay=0.2)

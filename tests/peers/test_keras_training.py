@@ -37,6 +37,9 @@ OPTIMIZERS: dict[str, dict[str, tuple[Any, ...]]] = {
     "AdamW": {"weight_decay": (0.004, 0.1)},
     "RMSprop": {"rho": (0.9, 0.5), "momentum": (0.0, 0.5), "centered": (True, False)},
     "Adagrad": {"initial_accumulator_value": (0.1, 1.0)},
+    "Nadam": {"beta_1": (0.9, 0.5), "epsilon": (1e-7, 1e-3)},
+    "Adamax": {"beta_2": (0.999, 0.5), "epsilon": (1e-7, 1e-3)},
+    "Adadelta": {"rho": (0.95, 0.5), "epsilon": (1e-7, 1e-3)},
 }
 SHARED: dict[str, tuple[Any, ...]] = {
     "learning_rate": (0.1, 0.01), "clipnorm": (0.5,), "global_clipnorm": (0.5,), "clipvalue": (0.2,),

@@ -74,6 +74,9 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "AdamW": lambda: lab.optimizers.AdamW(0.01),
     "RMSprop": lambda: lab.optimizers.RMSprop(0.01, momentum=0.5),
     "Adagrad": lambda: lab.optimizers.Adagrad(0.1, global_clipnorm=1.0),
+    "Nadam": lambda: lab.optimizers.Nadam(0.1),
+    "Adamax": lambda: lab.optimizers.Adamax(0.1),
+    "Adadelta": lambda: lab.optimizers.Adadelta(0.1),
 }
 
 

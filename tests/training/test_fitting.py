@@ -247,7 +247,7 @@ def compiling(*args: Any, **options: Any) -> Callable[[], Any]:
     (unready(x=iter([(X, Y, Y, Y)]), y=None), InvalidArgumentError, "got a tuple of 4 items"),
     (unready(callbacks=[print]), InvalidArgumentError, "must be instances of lab.callbacks.Callback"),
     (unready(y=None), InvalidArgumentError, "there is no loss to train with"),
-    (compiling("adamm"), InvalidArgumentError, "unknown optimizer 'adamm'. Try one of: Adagrad, Adam"),
+    (compiling("adamm"), InvalidArgumentError, "unknown optimizer 'adamm'. Try one of: Adadelta, Adagrad, Adam"),
     (compiling("adam", "msee"), InvalidArgumentError, "unknown loss 'msee'"),
     (compiling("adam", LOSS, ["acc"]), InvalidArgumentError, r"loss_weights must be numbers, got 'acc'. Try metrics="),
     (compiling("adam", LOSS, los="mse"), TypeError, "unexpected keyword argument 'los'"),

@@ -105,6 +105,46 @@ def _adagrad(x: Any, gradient: Any, settings: Any, total: Any) -> None:
         x[i] -= rate * g / np.sqrt(q + epsilon) + (decay * x[i] if decay != 0 else decay)
 
 
+@loop(f"void({_FOUR})", wraparound=False)
+def _nadam(x: Any, gradient: Any, settings: Any, mean: Any, square: Any) -> None:
+    of_mean, decay, of_gradient = settings[0], settings[1], settings[2]
+    beta_1, rest_1, beta_2, rest_2 = settings[3], settings[4], settings[5], settings[6]
+    of_root, epsilon = settings[7], settings[8]
+    for i in range(x.size):
+        g = gradient[i]
+        m = beta_1 * mean[i] + rest_1 * g
+        v = beta_2 * square[i] + rest_2 * g * g
+        mean[i], square[i] = m, v
+        along = (of_mean * m + of_gradient * g) / (of_root * np.sqrt(v) + epsilon)
+        x[i] -= along + (decay * x[i] if decay != 0 else decay)
+
+
+@loop(f"void({_FOUR})", wraparound=False)
+def _adamax(x: Any, gradient: Any, settings: Any, mean: Any, largest: Any) -> None:
+    rate, decay, beta_1, rest_1 = settings[0], settings[1], settings[2], settings[3]
+    beta_2, epsilon = settings[4], settings[5]
+    for i in range(x.size):
+        g = gradient[i]
+        m = beta_1 * mean[i] + rest_1 * g
+        most, size = beta_2 * largest[i], abs(g)
+        if not (size <= most or np.isnan(most)):  # as NumPy's maximum, which keeps nan
+            most = size
+        mean[i], largest[i] = m, most
+        x[i] -= rate * m / (most + epsilon) + (decay * x[i] if decay != 0 else decay)
+
+
+@loop(f"void({_FOUR})", wraparound=False)
+def _adadelta(x: Any, gradient: Any, settings: Any, square: Any, change: Any) -> None:
+    rate, decay, rho, rest, epsilon = settings[0], settings[1], settings[2], settings[3], settings[4]
+    for i in range(x.size):
+        g = gradient[i]
+        q = rho * square[i] + rest * g * g
+        along = np.sqrt((change[i] + epsilon) / (q + epsilon)) * g
+        square[i] = q
+        change[i] = rho * change[i] + rest * along * along
+        x[i] -= rate * along + (decay * x[i] if decay != 0 else decay)
+
+
 def _run(found: Loop, *arrays: Any) -> None:
     run, size = found[arrays[0].dtype], arrays[0].size
     if size < 2 * _WORTH_A_THREAD:
@@ -146,3 +186,21 @@ def rmsprop_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
 def adagrad_step(value: Any, gradient: Any, settings: Any, total: Any) -> None:
     """Adagrad."""
     _run(_adagrad, value, gradient, settings, total)
+
+
+@override(_nadam)
+def nadam_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
+    """Nadam."""
+    _run(_nadam, value, gradient, settings, *kept)
+
+
+@override(_adamax)
+def adamax_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
+    """Adamax."""
+    _run(_adamax, value, gradient, settings, *kept)
+
+
+@override(_adadelta)
+def adadelta_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
+    """Adadelta."""
+    _run(_adadelta, value, gradient, settings, *kept)

@@ -63,3 +63,39 @@ def adagrad_step(value: Any, gradient: Any, settings: Any, total: Any) -> None:
     total += gradient * gradient
     moved = rate * gradient / np.sqrt(total + epsilon)
     value -= moved + decay * value if decay else moved
+
+
+def nadam_step(value: Any, gradient: Any, settings: Any, mean: Any, square: Any) -> None:
+    """Nadam; settings: factor of the mean, decay, factor of the gradient, those of Adam's moments, factor of the root.
+
+    The last one is epsilon; the factors hold the rate and the corrections.
+    """
+    of_mean, decay, of_gradient, beta_1, rest_1, beta_2, rest_2, of_root, epsilon = settings
+    mean *= beta_1
+    mean += rest_1 * gradient
+    square *= beta_2
+    square += rest_2 * gradient * gradient
+    moved = (of_mean * mean + of_gradient * gradient) / (of_root * np.sqrt(square) + epsilon)
+    value -= moved + decay * value if decay else moved
+
+
+def adamax_step(value: Any, gradient: Any, settings: Any, mean: Any, largest: Any) -> None:
+    """Adamax; settings: rate with its correction, decay, beta_1, 1 - beta_1, beta_2, epsilon."""
+    rate, decay, beta_1, rest_1, beta_2, epsilon = settings
+    mean *= beta_1
+    mean += rest_1 * gradient
+    largest *= beta_2
+    np.maximum(largest, np.abs(gradient), out=largest)
+    moved = rate * mean / (largest + epsilon)
+    value -= moved + decay * value if decay else moved
+
+
+def adadelta_step(value: Any, gradient: Any, settings: Any, square: Any, change: Any) -> None:
+    """Adadelta; settings: rate, decay, rho, 1 - rho, epsilon.  `change` is the mean square of the changes."""
+    rate, decay, rho, rest, epsilon = settings
+    square *= rho
+    square += rest * gradient * gradient
+    along = np.sqrt((change + epsilon) / (square + epsilon)) * gradient
+    change *= rho
+    change += rest * along * along
+    value -= rate * along + decay * value if decay else rate * along

@@ -35,6 +35,9 @@ _trained("SGD with momentum", lambda: lab.optimizers.SGD(0.1, momentum=0.9))
 _trained("Adam", lambda: lab.optimizers.Adam(0.1))
 _trained("RMSprop", lambda: lab.optimizers.RMSprop(0.1))
 _trained("Adagrad", lambda: lab.optimizers.Adagrad(0.1))
+_trained("Nadam", lambda: lab.optimizers.Nadam(0.1))
+_trained("Adamax", lambda: lab.optimizers.Adamax(0.1))
+_trained("Adadelta", lambda: lab.optimizers.Adadelta(0.1))
 _trained("exponential decay", lambda: lab.optimizers.SGD(lab.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5)))
 _trained(
     "staircase decay",
