@@ -248,7 +248,7 @@ class Nadam(Optimizer):
     >>> v = lab.Variable(1.0)
     >>> _ = lab.optimizers.Nadam(0.1).apply_gradients([(lab.constant(2.0), v)])
     >>> print(round(float(v), 3))
-    0.891
+    0.894
     """
 
     slots = ("m", "v")
