@@ -115,6 +115,19 @@ def test_a_compiled_loop_over_a_cell_computes_what_the_eager_one_does(name: str,
 
 
 @pytest.mark.parametrize("name", ["simple rnn", "lstm", "gru"])
+def test_the_compiler_makes_one_loop_of_all_steps(name: str) -> None:
+    pytest.importorskip("numba", reason="recurrences need Numba")
+    cell, x = cell_of(name, 8), lab.constant(draw(2, 24, 4))
+    compiled = lab.function(lambda x, *states: steps(cell, x, list(states)))
+    compiled(x, *states_of(cell))
+    compiled(x, *states_of(cell))
+    assert "run as loops" in compiled.why()
+    turns = [kernel.turns for kernel in compiled.kernels if kernel.turns]
+    assert len(turns) >= 2, "one forwards, one backwards"
+    assert min(turns) > 20
+
+
+@pytest.mark.parametrize("name", ["simple rnn", "lstm", "gru"])
 def test_outside_of_traces_a_step_is_one_large_op(name: str) -> None:
     cell = cell_of(name)
     with lab.record() as recording:

@@ -234,6 +234,16 @@ def recurrent_layer(wrap):
 
 
 @scenario(compiles=True)
+def attention_of_one_head(wrap):
+    layer = lab.layers.AdditiveAttention()
+    x = lab.reshape(lab.range(12.0), (2, 3, 2)) * 0.1
+    layer([x, x])
+    layer.scale.assign([0.5, 2.0])
+    f = wrap(lambda x: layer([x, x * 0.5], use_causal_mask=True))
+    yield f(x), f(x * 2.0)
+
+
+@scenario(compiles=True)
 def losses(wrap):
     bce = lab.losses.BinaryCrossentropy(from_logits=True)
     cce = lab.losses.SparseCategoricalCrossentropy(from_logits=True)
