@@ -75,17 +75,18 @@ class _OverTime(Layer):
             inputs = getitem(inputs, BACKWARDS)
             masks = tuple([getitem(each, BACKWARDS) for each in masks])
         result, states, parts = inputs, [], self._parts(state)
+        alone = parts[0][1] is state  # not in a list of cells, which has a list of states for each
         for n, (cell, given) in enumerate(parts, start=1):
             read = self._read_by_formula if cell is self or _is_a_formula(cell) else self._read_by_calls
             in_list = isinstance(given, (list, tuple))
             result, new = read(cell, result, list(given) if in_list else [given], masks, training, n < len(parts))
-            states.append(new if in_list or len(parts) == 1 else new[0])
+            states.append(new if in_list or alone else new[0])
         if masks and (initial_state is not None or self.zero_output_for_mask):
             # Before the first step that is not masked there is no output.
             seen = masks[0] if self.zero_output_for_mask else cumsum(cast(masks[0], "int32"), axis=1) > 0
             seen = seen if self.return_sequences else take(seen, axis=-1, index=seen.shape[1] - 1)
             result = where(_broad(seen, result), result, 0.0)
-        return (result, *(states if len(parts) > 1 else states[0])) if self.return_state else result
+        return (result, *(states[0] if alone else states)) if self.return_state else result
 
     def get_initial_state(self, batch_size: SupportsIndex | None = None) -> list[Any]:
         """Return zeros for each part of the state: what a call without `initial_state` starts from."""

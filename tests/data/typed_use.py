@@ -116,6 +116,9 @@ reveal_type(lab.value_with_gradient(lambda t: t * t)(3.0))  # type: tuple[Tensor
 layer = lab.layers.Dense(3, activation="relu", kernel_regularizer="l2", trainable=False)
 reveal_type(layer([[1.0, 2.0]]))  # type: Tensor | Any
 lab.layers.Dense(3, activatoin="relu")  # wrong: reportCallIssue
+lab.layers.LSTM(3, return_sequences=True, dropout=0.1, kernel_initializer="ones", name="reader")
+lab.layers.LSTMCell(3, return_sequences=True)  # wrong: reportCallIssue
+lab.layers.RNN([lab.layers.LSTMCell(3), lab.layers.GRUCell(2, reset_after=False)], return_state=True)
 lab.layers.Dense(3, kernel_regulariser="l2")  # wrong: reportCallIssue
 lab.keras.layers.BatchNormalization(momentun=0.9)  # wrong: reportCallIssue
 lab.losses.MeanSquaredError(reductoin=None)  # wrong: reportCallIssue

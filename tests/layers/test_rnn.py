@@ -101,6 +101,15 @@ def test_states_go_on_where_the_sequence_was_cut() -> None:
     assert [s.shape.as_list() for s in lab.nest.flatten(rnn.get_initial_state(batch_size=5))] == [[5, 3]] * 2 + [[5, 2]]
 
 
+def test_a_list_of_one_cell_has_a_list_of_states() -> None:
+    x = lab.constant(draw(2, 6, 4))
+    rnn = filled(layers.RNN([layers.LSTMCell(3, **WIDE)], return_state=True), (2, 6, 4))
+    whole, states = rnn(x)
+    np.testing.assert_array_equal(whole, states[0])
+    _, half = rnn(x[:, :4])
+    np.testing.assert_allclose(rnn(x[:, 4:], initial_state=[half])[0], whole, 1e-12)
+
+
 class Mean(layers.Layer):
     """A moving mean of images, with a state of three axes."""
 
