@@ -18,8 +18,10 @@ from autodiff_lab.engine.assigning import LOCK
 from autodiff_lab.engine.buffers import Part, writable
 from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.events import TensorMet, VariableAssigned
+from autodiff_lab.events.listener import place_now, sinks_now, tell_listeners, tell_look
 
 if TYPE_CHECKING:
     from autodiff_lab.layers.optimizers import Optimizer
@@ -110,8 +112,11 @@ class Plan:
             for dtype, places in small.items()
         ]
 
-    def arrays(self, pairs: Any, rows: bool) -> list[Any] | None:
-        """Return the gradients of pairs as arrays, slices as they are if `rows`; None if the plan does not fit them."""
+    def arrays(self, pairs: Any, rows: bool, heard: bool) -> list[Any] | None:
+        """Return the gradients of pairs as arrays; None if the plan does not fit them.
+
+        Slices stay as they are if `rows`; where somebody listens there is no plan for them.
+        """
         if len(pairs) != len(self.variables):
             return None
         found: list[Any] = []
@@ -121,7 +126,9 @@ class Plan:
             gradient = pair[0]
             if gradient.__class__ is Tensor:
                 array = gradient._held
-            elif gradient.__class__ is IndexedSlices and gradient._shape == shape and gradient.dtype == variable.dtype:
+            elif heard or gradient.__class__ is not IndexedSlices:
+                return None
+            elif gradient._shape == shape and gradient.dtype == variable.dtype:
                 array = gradient if rows and variable._own.size >= LARGE else gradient.__tensor__()._held
                 if array is gradient:
                     found.append(array)
@@ -162,9 +169,9 @@ def stepped(optimizer: Optimizer, pairs: Any) -> bool:
     found = optimizer._fused() if plans else None  # pyright: ignore[reportPrivateUsage]
     if not plans or found is None:
         return False
-    rows = optimizer._takes_rows()  # pyright: ignore[reportPrivateUsage]
+    rows, heard = optimizer._takes_rows(), bool(sinks_now())  # pyright: ignore[reportPrivateUsage]
     for plan in plans:
-        arrays = plan.arrays(pairs, rows)
+        arrays = plan.arrays(pairs, rows, heard)
         if arrays is not None:
             break
     else:
@@ -201,6 +208,18 @@ def _shortened(array: Any, limit: float, square: float) -> Any:
     """Return a gradient scaled down to a norm, whose square is given, of at most `limit`."""
     length = square**0.5
     return array * array.dtype.type(limit / length) if length > limit else array
+
+
+def tell_of_step(pairs: Any, state: Any) -> None:
+    """Tell those who listen of gradients that were used, and of new values of variables and of what is kept for each."""
+    place, sinks = place_now(), sinks_now()
+    for gradient, v in pairs:
+        tell_look(gradient)
+        for changed in (v, *state[v].values()):
+            tensor = wrap(changed._held)
+            for sink in sinks:
+                sink.note(TensorMet, tensor, "converted")
+            tell_listeners(VariableAssigned(changed._id, changed.name, tensor._held, tensor._id, place))
 
 
 def planned(optimizer: Optimizer, variables: list[Variable]) -> bool:

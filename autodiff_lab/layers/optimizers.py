@@ -25,7 +25,7 @@ from autodiff_lab.events import VariableAssigned
 from autodiff_lab.events.listener import name_scope, place_now, sinks_now, tell_listeners, trace_now, unheard
 from autodiff_lab.layers.clipping import clipped_by_global_norm, clipped_by_norm
 from autodiff_lab.layers.configured import Remembering, unexpected
-from autodiff_lab.layers.fused import planned, stepped
+from autodiff_lab.layers.fused import planned, stepped, tell_of_step
 from autodiff_lab.layers.gradient_pairs import listed_pairs, steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient, arrived
 from autodiff_lab.layers.saving import load_variables, save_variables
@@ -229,7 +229,11 @@ class Optimizer(Remembering):
         raise NotImplementedError
 
     def _counted(self, pairs: list[tuple[Any, Variable]]) -> Variable:
-        """Finish a step that was taken without listeners."""
+        """Finish a step that was taken over all variables at once, and tell those who listen."""
+        if sinks_now():
+            tell_of_step(pairs, self._state)
+            self._constrain(pairs)
+            return self.iterations.assign_add(1)
         self._constrain(pairs)
         self.iterations._held = self.iterations._held + np.int64(1)
         return self.iterations
@@ -274,17 +278,14 @@ class Optimizer(Remembering):
         InvalidArgumentError
             If no variable has a gradient, or if these are not pairs of a gradient and a variable.
         """
-        given = listed_pairs(grads_and_vars)
-        if not sinks_now() and stepped(self, given):
+        given, trace = listed_pairs(grads_and_vars), trace_now()
+        if trace is None and stepped(self, given):
             return self._counted(given)
         pairs = steps_to_take(given, self._takes_rows())
-        trace = trace_now()
         if trace is not None:
             return self._apply_traced(trace, pairs)
         self.build(v for _, v in pairs)
-        if not sinks_now() and (
-            stepped(self, pairs) or (planned(self, [v for _, v in pairs]) and stepped(self, pairs))
-        ):
+        if stepped(self, pairs) or (planned(self, [v for _, v in pairs]) and stepped(self, pairs)):
             return self._counted(pairs)
         gradients: list[Any] = self._clipped([g for g, _ in pairs])
         step = int(self.iterations._array) + 1
@@ -303,8 +304,7 @@ class Optimizer(Remembering):
             for kept, slot in slots.items():
                 settle(slot, state[kept])
         self._constrain(pairs)
-        self.iterations.assign_add(1)
-        return self.iterations
+        return self.iterations.assign_add(1)
 
     def apply(self, grads: Iterable[GradientLike], trainable_variables: Iterable[Variable] | None = None) -> Variable:
         """Update variables along their gradients, both in the same order; by default those of the last call.

@@ -4,6 +4,7 @@ import copy
 import pickle
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.engine.buffers import Part, Private
+from autodiff_lab.events import VariableAssigned, observing
 from autodiff_lab.layers.fused import LARGE
 
 optimizers = lab.optimizers
@@ -141,6 +143,39 @@ def _with_slices(optimizer: Any, v: list[lab.Variable]) -> None:
 
 def _rate(optimizer: Any, v: list[lab.Variable]) -> None:
     optimizer.learning_rate = 0.01
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "centered"])
+def test_listeners_hear_of_fused_steps_as_of_others(name: str) -> None:
+    told: list[list[Any]] = []
+    names: list[list[Any]] = []
+    for make in (MAKERS[name], lambda: one_by_one(MAKERS[name]())):
+        v, optimizer, seen = variables(), make(), []
+        optimizer.apply_gradients(zip(gradients(0), v, strict=True))  # makes the slots
+        with observing(seen.append):
+            optimizer.apply_gradients(zip(gradients(1), v, strict=True))
+        assigned = [event for event in seen if isinstance(event, VariableAssigned)]
+        assert all(event.place[0] == __file__ for event in assigned)
+        told.append([type(event).__name__ for event in seen])
+        names.append([(event.name.split("/")[-1], np.shape(event.value)) for event in assigned])
+        values = [event.value.copy() for event in assigned]
+        optimizer.apply_gradients(zip(gradients(2), v, strict=True))
+        assert all(np.array_equal(event.value, value) for event, value in zip(assigned, values, strict=True))
+    assert told[0] == told[1]
+    assert names[0] == names[1]
+    assert len(names[0]) == len(SHAPES) * (1 + len(optimizer._state[v[0]])) + 1  # the last is the number of steps
+
+
+@pytest.mark.parametrize("name", sorted(MAKERS))
+def test_a_recorded_step_has_the_bits_of_a_plain_one(name: str) -> None:
+    found = []
+    for around in (nullcontext, lab.record):
+        v, optimizer = variables(), MAKERS[name]()
+        for seed in range(3):
+            with around():
+                optimizer.apply_gradients(zip(gradients(seed), v, strict=True))
+        found.append([each.numpy() for each in v])
+    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
 
 
 BETWEEN = [_look, _assign_slots, _assign_variables, _part_of_the_variables, _backwards, _recorded, _compiled,
