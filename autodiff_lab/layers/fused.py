@@ -18,7 +18,7 @@ from autodiff_lab.engine.assigning import LOCK
 from autodiff_lab.engine.buffers import Part, writable
 from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.silence import quietly
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import MAKERS, Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import TensorMet, VariableAssigned
 from autodiff_lab.events.listener import place_now, sinks_now, tell_listeners, tell_look
@@ -115,9 +115,12 @@ class Plan:
     def arrays(self, pairs: Any, rows: bool, heard: bool) -> list[Any] | None:
         """Return the gradients of pairs as arrays; None if the plan does not fit them.
 
-        Slices stay as they are if `rows`; where somebody listens there is no plan for them.
+        Slices stay as they are if `rows`. Where somebody listens there is no plan for them, nor for state on a GPU,
+        which first has to follow its variable.
         """
         if len(pairs) != len(self.variables):
+            return None
+        if heard and any(slot._own.__class__ in MAKERS for kept in self.kept for slot in kept):
             return None
         found: list[Any] = []
         for pair, variable, shape, dtype in zip(pairs, self.variables, self.shapes, self.dtypes, strict=True):
@@ -211,7 +214,7 @@ def _shortened(array: Any, limit: float, square: float) -> Any:
 
 
 def tell_of_step(pairs: Any, state: Any) -> None:
-    """Tell those who listen of gradients that were used, and of new values of variables and of what is kept for each."""
+    """Tell listeners of the gradients that were used, and of new values of variables and of what is kept for them."""
     place, sinks = place_now(), sinks_now()
     for gradient, v in pairs:
         tell_look(gradient)

@@ -13,7 +13,7 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ def processors() -> int:
 
 
 @contextmanager
-def leaving_a_processor() -> Iterator[None]:
+def leaving_a_processor() -> Generator[None]:
     """Let OpenBLAS use all processors but one, at least one, in the block; then as many threads as it did before.
 
     What is set meanwhile by others, such as threadpoolctl, stays.
