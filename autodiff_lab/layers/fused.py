@@ -115,7 +115,7 @@ class Plan:
     def arrays(self, pairs: Any, rows: bool, heard: bool) -> list[Any] | None:
         """Return the gradients of pairs as arrays; None if the plan does not fit them.
 
-        Slices stay as they are if `rows`. Where somebody listens there is no plan for them, nor for state on a GPU,
+        Slices stay as they are if `rows`. Where somebody listens, the plan fits neither slices nor state on a GPU,
         which first has to follow its variable.
         """
         if len(pairs) != len(self.variables):

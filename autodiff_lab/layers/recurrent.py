@@ -82,7 +82,7 @@ class _OverTime(Layer):
             result, new = read(cell, result, list(given) if in_list else [given], masks, training, n < len(parts))
             states.append(new if in_list or alone else new[0])
         if masks and (initial_state is not None or self.zero_output_for_mask):
-            # Before the first step that is not masked there is no output.
+            # The output starts at the first step that the mask leaves in.
             seen = masks[0] if self.zero_output_for_mask else cumsum(cast(masks[0], "int32"), axis=1) > 0
             seen = seen if self.return_sequences else take(seen, axis=-1, index=seen.shape[1] - 1)
             result = where(_broad(seen, result), result, 0.0)

@@ -1,10 +1,10 @@
 """A processor that OpenBLAS leaves to the compiler while that runs beside the program.
 
 The threads of OpenBLAS wait for one another by spinning and yielding.  Where somebody else has the processor of one, a
-product ends when the scheduler next runs that thread, milliseconds later: beside a busy process a training step with
-two threads on two processors took 54 ms, and 1.1 with one thread.  So while the background works (see `compiler`),
-NumPy's OpenBLAS, and SciPy's if SciPy is there, use at most all processors but one, and afterwards as many threads as
-before.
+product ends when the scheduler next runs that thread, milliseconds later: beside several busy processes a training
+step with two threads on two processors took 54 ms, and 1.1 with one thread.  So while the background works (see
+`compiler`), NumPy's OpenBLAS, and SciPy's if SciPy is there, use at most all processors but one, and afterwards as many
+threads as before.
 """
 
 from __future__ import annotations
