@@ -12,6 +12,7 @@ from tests.amputation import marked
 
 X = lab.constant([1.0, 2.0])
 V = lab.Variable([1.0, 2.0])
+TABLE = lab.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 MATRIX = lab.constant([[2.0, 0.5], [0.5, 3.0]])
 
 
@@ -46,6 +47,10 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "zeros_like of another dtype": lambda x: lab.zeros_like(x, dtype="int32"),
     "ones_like of a list": lambda x: x + lab.cast(lab.ones_like([1, 2]), lab.float32),
     "ones_like of a variable": lambda x: lab.ones_like(V) + x,
+    "a row of a variable": lambda x: TABLE[1] * x + TABLE[-1],
+    "columns of a variable": lambda x: TABLE[:, 0][:2] + TABLE[1:, 1] * x,
+    "a variable with a new axis": lambda x: TABLE[None, ..., ::-1][0, 0] * x,
+    "masked rows of a variable": lambda x: TABLE[np.array([True, False, True])] * x,
     "fill": lambda x: lab.fill(x.shape, 3.0) + x,
     "zeros and ones": lambda x: lab.zeros(x.shape) + lab.ones((2,)) + x,
     "eye": lambda x: lab.eye(x.shape[0]) * x,

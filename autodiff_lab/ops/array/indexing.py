@@ -230,7 +230,7 @@ class VariableSlice(Tensor):
 def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:
     part = getitem(variable, index)
     view = VariableSlice()
-    view._held, view._id = part._array, part._id
+    view._held, view._id, view._hollow = part._held, part._id, None
     if _is_mask(index):
         view._index = index._array if isinstance(index, (Tensor, Variable)) else np.array(index)
     else:
