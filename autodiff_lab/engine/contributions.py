@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, RECORDING
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.op import REGISTRY, UNREGISTERED
+from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.base.halves import is_half
 
 Wide = dict[int, tuple[Any, Any]]
@@ -80,6 +83,56 @@ class Parts:
             shape=tuple(g.shape[: self.lead]) + t._held.shape,
             onto=adjoint is not None,
         )
+
+
+class Zeros(dict[int, tuple[Any, ...]]):
+    """Tensors that only zeros of step functions have reached, by id, with the leading axes of the cotangents.
+
+    The second derivative of a rectifier is 0.  To take such zeros through the products and sums before it would cost as
+    much as a gradient; they are noted instead, and made for the sources that nothing else has reached.
+    """
+
+    __slots__ = ("keep", "kept", "ops")
+
+    def __init__(self, ops: Any, keep: set[int]) -> None:
+        super().__init__()
+        self.ops, self.keep, self.kept = ops, keep, dict[int, Any]()
+
+    def reach(self, ins: Any, need: tuple[int, ...], stacked: tuple[int, ...]) -> None:
+        """Note that zeros have reached the inputs of an op."""
+        for i in need:
+            t = ins[i]
+            self[t._id] = stacked
+            if t._id in self.keep:
+                self.kept[t._id] = t
+
+    def passed(self, op: Any, out: Any, ins: Any, need: tuple[int, ...]) -> Any:
+        """Pass zeros on to the inputs of an op; return them if the rule is a user's, which expects to be called."""
+        stacked = self[out._id]
+        if REGISTRY.get(op.name) is op and op.rules != UNREGISTERED:
+            self.reach(ins, need, stacked)
+            return None
+        return zeros_like(out, stacked, self.ops.raw)
+
+    def completes(self, g: list[Any], op: Any, out: Any, ins: Any, need: tuple[int, ...]) -> bool:
+        """Do the same for an op of several outputs, none of which has an adjoint; say whether one was put into `g`."""
+        for k, t in enumerate(out):
+            if t._id in self:
+                g[k] = self.passed(op, t, ins, need)
+                return g[k] is not None
+        return False
+
+    def settle(self, adjoints: dict[int, Any]) -> None:
+        """Make the adjoints of sources that nothing else has reached."""
+        for key, t in self.kept.items():
+            if key not in adjoints:
+                adjoints[key] = zeros_like(t, self[key], self.ops.raw)
+
+
+def zeros_like(t: Any, stacked: tuple[int, ...], raw: bool) -> Any:
+    """Return a cotangent of zeros for a tensor, with further leading axes: an array if `raw`, else a tensor."""
+    array = zeros_beside(t._held, stacked + t._held.shape)
+    return array if raw else tell_made(wrap(array))
 
 
 CASTS_OF_HALVES: list[bool] = []

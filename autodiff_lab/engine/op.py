@@ -79,6 +79,9 @@ class Op:
     rows : callable, optional
         For an op that takes rows of its first input: from `ops`, the cotangent, the inputs and the parameters, the
         pair of a cotangent and the positions of its rows, or None where the gradient is dense.
+    steps : bool
+        Whether its rules give 0 for every real cotangent.  A sweep then computes no contribution; the attribute holds
+        these rules, None without, and others in their place are called.
     apply : callable
         The op itself, on tensors; calling the `Op` calls it.
     """
@@ -86,7 +89,7 @@ class Op:
     __slots__ = (
         "apply", "arity", "doc", "domain", "dtypes", "elementwise", "expression", "keeps", "kernel", "latex",
         "locals_latex", "name", "operator", "part", "registered", "rows", "rules", "sentence", "stacked",
-        "symbol", "warns",
+        "steps", "symbol", "warns",
     )  # fmt: skip
 
     def __init__(
@@ -111,6 +114,7 @@ class Op:
         operator: str = "",
         part: Callable[..., Any] | None = None,
         rows: Callable[..., Any] | None = None,
+        steps: bool = False,
         doc: str = "",
     ) -> None:
         self.name, self.kernel, self.rules, self.arity = name, kernel, rules, arity
@@ -119,6 +123,7 @@ class Op:
         self.keeps, self.stacked, self.elementwise, self.warns = keeps, stacked, elementwise, warns
         self.registered, self.operator, self.doc, self.dtypes = registered, operator, doc, dtypes
         self.part, self.rows = part, rows
+        self.steps = rules if steps else None
         self.apply: Callable[..., Any] = _undeclared
 
     def __repr__(self) -> str:

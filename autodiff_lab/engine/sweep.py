@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.chains import FASTER, IN_ONE_OP
-from autodiff_lab.engine.contributions import Parts, Wide, added
-from autodiff_lab.engine.devices import zeros_beside
+from autodiff_lab.engine.contributions import Parts, Wide, Zeros, added, zeros_like
 from autodiff_lab.engine.indexed_slices import Rows
 from autodiff_lab.engine.namespace import RAW, Ops
 from autodiff_lab.engine.op import UNREGISTERED, Op
-from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events.listener import CAUSE, sinks_now, tell_made
+from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.events.listener import CAUSE, sinks_now
 from autodiff_lab.kernels.base.choose import IN_USE
 from autodiff_lab.kernels.base.elementwise import FEW
 
@@ -143,6 +142,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
         cause = CAUSE.get()
         quiet = together and not any(sink.listens or sink.traces for sink in sinks_now())
+    flat = Zeros(ops, keep)
+    silent = flow is None and not (pause or swapped)  # nobody sees the zeros of step functions
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     faster: Any = (FASTER if engine is not UNFUSED else {}).get
     always = IN_USE["mode"] == "numba"
@@ -156,16 +157,19 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     adjoints[t._id] = parts.total(t._id, get(t._id))  # type: ignore[union-attr]
         if out.__class__ is tuple:
             g = [get(t._id) if t._id in keep else pop(t._id, None) for t in out]
-            if all(h is None for h in g):
+            if all(h is None for h in g) and not flat.completes(g, op, out, ins, need):
                 continue
             g = completed([h.whole() if isinstance(h, Rows) else h for h in g], out, lead, raw)
         else:
             key = out._id
             g = pop(key, None)
-            if g is None:
+            if g is None and (not flat or key not in flat or (g := flat.passed(op, out, ins, need)) is None):
                 continue
             if key in keep:
                 adjoints[key] = g
+            if op.steps and silent and op.steps is op.rules and ins[0]._held.dtype.kind != "c":
+                flat.reach(ins, need, tuple(g.shape[:lead]))
+                continue
             if rows and key in rows and g.__class__ is Rows:
                 g = g.whole()
         rules = op.rules
@@ -302,6 +306,8 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
             yield len(entries)
     for key in list(waiting or ()):
         adjoints[key] = parts.total(key, get(key))  # type: ignore[union-attr]
+    if flat:
+        flat.settle(adjoints)
 
 
 def _beside(
@@ -372,14 +378,8 @@ def _added_to_part(
 
 def completed(g: list[Any], out: tuple[Tensor, ...], lead: int, raw: bool) -> list[Any]:
     """Zeros in place of the adjoints of outputs that nobody used."""
-    like = next(h for h in g if h is not None)
-    stacked = tuple(like.shape[:lead])
-
-    def zeros(t: Tensor) -> Any:
-        array = zeros_beside(t._held, stacked + t._held.shape)
-        return array if raw else tell_made(wrap(array))
-
-    return [zeros(t) if h is None else h for h, t in zip(g, out, strict=True)]
+    stacked = tuple(next(h for h in g if h is not None).shape[:lead])
+    return [zeros_like(t, stacked, raw) if h is None else h for h, t in zip(g, out, strict=True)]
 
 
 def _shared(

@@ -247,7 +247,7 @@ Tensor(0.25, shape=(), dtype=float32)""", domain="x ≠ 0"))
 
 sign = unary(
     "sign", np.sign, lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else ops.below(g, g),
-    floating=False,
+    floating=False, steps=True,
     symbol="sign", latex=r"\operatorname{{sign}} {0}", locals_latex=("0",), sentence="takes the sign of {0}",
     domain=(Domain(away_from=(0.0,)),), registered="Sign",
     expression="choose({0} > zero, one, choose({0} < zero, -one, choose({0} == zero, zero, {0})))",
@@ -286,7 +286,7 @@ def zero_rule(ops: Any, g: Any, out: Any, *inputs: Any) -> Any:
 
 
 not_below = binary(
-    "not_below", lambda x, y: (x >= y).astype(x.dtype), zero_rule, zero_rule,
+    "not_below", lambda x, y: (x >= y).astype(x.dtype), zero_rule, zero_rule, steps=True,
     symbol="≥", latex=r"[{0} \ge {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is at least {1}, else 0", keeps="nothing",
     expression="choose({0} >= {1}, one, zero)",
@@ -295,7 +295,7 @@ not_below = binary(
 Tensor([0. 1.], shape=(2,), dtype=float32)"""))
 
 below = binary(
-    "below", lambda x, y: (x < y).astype(x.dtype), zero_rule, zero_rule,
+    "below", lambda x, y: (x < y).astype(x.dtype), zero_rule, zero_rule, steps=True,
     symbol="<", latex="[{0} < {1}]", locals_latex=("0", "0"),
     sentence="is 1 where {0} is below {1}, else 0", keeps="nothing",
     expression="choose({0} < {1}, one, zero)",
@@ -352,7 +352,7 @@ floormod = binary(
 Tensor([2. 2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 
 floor_quotient = binary(
-    "floor_quotient", np.floor_divide, zero_rule, zero_rule,
+    "floor_quotient", np.floor_divide, zero_rule, zero_rule, steps=True,
     symbol="⌊x/y⌋", latex=r"\left\lfloor {0} / {1} \right\rfloor", locals_latex=("0", "0"),
     sentence="divides {0} by {1} and rounds down", domain=(REALS, Domain(low=0.5)), keeps="nothing",
     doc=of_two("Floored quotient with a derivative of 0; the rule of `floormod` uses it.", "0", """

@@ -138,7 +138,7 @@ truncatemod = binary(
 Tensor([ 2. -2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
 
 truncated_quotient = binary(
-    "truncated_quotient", lambda x, y: np.trunc(x / y), zero_rule, zero_rule, symbol="trunc",
+    "truncated_quotient", lambda x, y: np.trunc(x / y), zero_rule, zero_rule, steps=True, symbol="trunc",
     latex=r"\operatorname{{trunc}}({0} / {1})", locals_latex=("0", "0"),
     sentence="divides {0} by {1} and drops the fractional part",
     domain=(REALS, Domain(low=2.5)), keeps="nothing",

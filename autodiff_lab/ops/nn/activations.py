@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
 
 positive = unary(
-    "positive", lambda x: (x > 0).astype(x.dtype), zero_rule,
+    "positive", lambda x: (x > 0).astype(x.dtype), zero_rule, steps=True,
     symbol="x>0", latex="[{0} > 0]", locals_latex=("0",), sentence="is 1 where {0} is positive, else 0",
     domain=(Domain(away_from=(0.0,)),), keeps="nothing",
     expression="choose({0} > zero, one, zero)",
