@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events.listener import tell_made
-from autodiff_lab.layers.losses import EPSILON, Loss, OfEveryLoss, mean_over_last
+from autodiff_lab.layers.losses import EPSILON, Loss, OfEveryLoss
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square
 from autodiff_lab.ops.math.exponential import log
@@ -44,8 +44,8 @@ class Poisson(Loss):
     1.0
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_over_last(y_pred - y_true * log(y_pred + EPSILON))
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return y_pred - y_true * log(y_pred + EPSILON)
 
 
 class Hinge(Loss):
@@ -58,8 +58,8 @@ class Hinge(Loss):
     Tensor(0.25, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_over_last(relu(1 - signed(y_true) * y_pred))
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return relu(1 - signed(y_true) * y_pred)
 
 
 class SquaredHinge(Loss):
@@ -72,8 +72,8 @@ class SquaredHinge(Loss):
     Tensor(0.5, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_over_last(square(relu(1 - signed(y_true) * y_pred)))
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return square(relu(1 - signed(y_true) * y_pred))
 
 
 def signed(y_true: Tensor) -> Tensor:
@@ -95,9 +95,9 @@ class LogCosh(Loss):
     Tensor(0.0, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         d = y_pred - y_true
-        return mean_over_last(d + softplus(-2.0 * d) - _LOG_2)
+        return d + softplus(-2.0 * d) - _LOG_2
 
 
 class CosineSimilarity(Loss):
@@ -130,8 +130,8 @@ class MeanAbsolutePercentageError(Loss):
     Tensor(50.0, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_over_last(100 * abs(y_true - y_pred) / maximum(abs(y_true), EPSILON))
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return 100 * abs(y_true - y_pred) / maximum(abs(y_true), EPSILON)
 
 
 class MeanSquaredLogarithmicError(Loss):
@@ -144,6 +144,6 @@ class MeanSquaredLogarithmicError(Loss):
     Tensor(0.0, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         t, p = (log(1 + maximum(v, 0.0)) for v in (y_true, y_pred))
-        return mean_over_last(square(t - p))
+        return square(t - p)

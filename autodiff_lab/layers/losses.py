@@ -28,7 +28,8 @@ from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
-_REDUCTIONS = ("sum_over_batch_size", "mean", "mean_with_sample_weight", "sum", "none", None)
+_MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
+_REDUCTIONS = (*_MEANS, "sum", "none", None)
 EPSILON = 1e-7
 """Probabilities closer to 0 than this are replaced by it, so that their logarithms stay finite."""
 
@@ -69,6 +70,8 @@ class Loss(Configured):
     Tensor(2.0, shape=(), dtype=float32)
     """
 
+    axis = -1
+
     def __init__(self, reduction: str | None = "sum_over_batch_size", name: str | None = None,
                  dtype: DTypeLike | None = None) -> None:  # fmt: skip
         if reduction not in _REDUCTIONS:
@@ -88,7 +91,17 @@ class Loss(Configured):
             y_pred = cast(y_pred, self.dtype or "float32")
         if type(self).call is not Loss.call and y_true._held.dtype.kind == y_pred._held.dtype.kind == "f":
             y_true = cast(y_true, y_pred.dtype)  # a program's own `call` subtracts them, as those of Keras do
-        each, counted = self.call(y_true, y_pred), self.counted(y_true)
+        if sample_weight is None and self.reduction in _MEANS and self._is_mean_of_elements():
+            losses = self.elements(*self.aligned(y_true, y_pred))
+            rank = losses._held.ndim
+            if not rank:
+                return losses
+            if _size(losses) and -rank <= self.axis < rank:
+                return reduce_mean(losses)  # what the mean of the means of rows of one length is
+            return self._over_batch(reduce_mean(losses, axis=self.axis))
+        return self._over_batch(self.call(y_true, y_pred), self.counted(y_true), sample_weight)
+
+    def _over_batch(self, each: Tensor, counted: Tensor | None = None, sample_weight: Any = None) -> Tensor:
         if counted is not None and self.reduction not in ("sum", "none", None):
             count = reduce_sum(cast(counted, each.dtype))
             each = each * divide_no_nan(zeros_like(count) + _size(counted), count)
@@ -104,6 +117,16 @@ class Loss(Configured):
             return divide_no_nan(reduce_sum(each), reduce_sum(weight))
         return reduce_mean(each)
 
+    def _is_mean_of_elements(self) -> bool:
+        """Return whether the loss of an example is the mean of `elements`, and no subclass says otherwise."""
+        kind = type(self)
+        return (
+            kind.elements is not Loss.elements
+            and kind.each is Loss.each
+            and kind.call is Loss.call
+            and kind.counted is Loss.counted
+        )
+
     def call(self, y_true: TensorLike, y_pred: TensorLike) -> Tensor:
         """Compute the loss of each example, unweighted."""
         return self.each(*self.aligned(convert(y_true), convert(y_pred)))
@@ -115,7 +138,7 @@ class Loss(Configured):
     def aligned(self, y_true: Tensor, y_pred: Tensor) -> tuple[Tensor, Tensor]:
         """Return labels in the dtype and shape of the predictions."""
         y_true, y_pred = same_rank(cast(y_true, y_pred.dtype), y_pred)
-        if y_true.shape != y_pred.shape:
+        if y_true._held.shape != y_pred._held.shape:
             raise ShapeMismatch(
                 f"{self.name}: expected labels and predictions of equal shape, got {tuple(y_true.shape)} and "
                 f"{tuple(y_pred.shape)}. Try lab.reshape or lab.expand_dims."
@@ -123,7 +146,12 @@ class Loss(Configured):
         return y_true, y_pred
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        """Compute the loss of each example."""
+        """Compute the loss of each example; unless a subclass defines it, the mean of `elements` over `axis`."""
+        losses = self.elements(y_true, y_pred)
+        return reduce_mean(losses, axis=self.axis) if losses._held.ndim else losses
+
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        """Compute the loss of each element."""
         raise NotImplementedError
 
 
@@ -140,11 +168,6 @@ def _size(x: Tensor) -> int:
     return math.prod(x._held.shape)
 
 
-def mean_over_last(x: Tensor) -> Tensor:
-    """Return the mean over the last axis, so that an example has one loss; a scalar is returned unchanged."""
-    return reduce_mean(x, axis=-1) if x.ndim else x
-
-
 def _smoothed(t: Tensor, share: float, classes: int) -> Tensor:
     return t * (1 - share) + share / classes if share else t
 
@@ -159,8 +182,8 @@ class MeanSquaredError(Loss):
     Tensor(2.0, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_over_last(square(y_pred - y_true))
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return square(y_pred - y_true)
 
 
 class MeanAbsoluteError(Loss):
@@ -173,8 +196,8 @@ class MeanAbsoluteError(Loss):
     Tensor(1.0, shape=(), dtype=float32)
     """
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        return mean_over_last(abs(y_pred - y_true))
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+        return abs(y_pred - y_true)
 
 
 class Huber(Loss):
@@ -193,10 +216,10 @@ class Huber(Loss):
         super().__init__(reduction, **more)
         self.delta = delta
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         distance = abs(y_pred - y_true)
         near = minimum(distance, self.delta)
-        return mean_over_last(0.5 * square(near) + self.delta * (distance - near))
+        return 0.5 * square(near) + self.delta * (distance - near)
 
 
 def _inside(p: Tensor) -> Tensor:
@@ -233,14 +256,12 @@ class BinaryCrossentropy(Loss):
         super().__init__(reduction, **more)
         self.from_logits, self.label_smoothing, self.axis = from_logits, label_smoothing, axis
 
-    def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
+    def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         t = _smoothed(y_true, self.label_smoothing, 2)
         if self.from_logits:
-            losses = sigmoid_cross_entropy(y_pred, t)
-        else:
-            p = _inside(y_pred)
-            losses = -(t * log(p) + (1 - t) * log(1 - p))
-        return reduce_mean(losses, axis=self.axis) if losses.ndim else losses
+            return sigmoid_cross_entropy(y_pred, t)
+        p = _inside(y_pred)
+        return -(t * log(p) + (1 - t) * log(1 - p))
 
 
 class CategoricalCrossentropy(Loss):

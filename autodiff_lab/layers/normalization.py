@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Unpack
 
+from numpy import ndarray
+
+from autodiff_lab.engine.assigning import accumulated
+from autodiff_lab.engine.namespace import RAW
+from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events.listener import sinks_now
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.casting import stop_gradient
@@ -16,6 +23,12 @@ from autodiff_lab.ops.nn.normalization import mean_and_variance, normalized
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import InputShape, IntsLike, NameOrCallable
+
+
+@lru_cache(256)
+def _others(kept: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """Return the axes that are not kept, counted from the end."""
+    return tuple(axis for axis in range(-rank, 0) if axis not in kept)
 
 
 class _Normalization(Layer):
@@ -120,15 +133,24 @@ class BatchNormalization(_Normalization):
             factor = self._spread(factor if self.gamma is None else factor * self.gamma, x)
             centered = (x - self._spread(self.moving_mean.read(), x)) * factor
             return centered if beta is None else centered + beta
-        kept = self._kept(x.ndim)
-        axes = tuple(axis for axis in range(-x.ndim, 0) if axis not in kept)
-        mean, variance = mean_and_variance(stop_gradient(x), axes=axes)  # the moving averages are not trained
-        self._move(self.moving_mean, squeeze(mean, axes))
-        self._move(self.moving_variance, squeeze(variance, axes))
+        axes = _others(self._kept(x.ndim), x.ndim)
+        self._move(x, axes)
         return normalized(x, axes, self.epsilon, gamma, beta)
 
-    def _move(self, average: Variable, value: Tensor) -> None:
-        average.assign(self.momentum * average.read() + (1 - self.momentum) * value)
+    def _move(self, x: Tensor, axes: tuple[int, ...]) -> None:
+        """Move the averages towards the mean and the variance of a batch: by ops, if somebody may see them."""
+        averages, array = (self.moving_mean, self.moving_variance), x._held
+        plain = array.__class__ is ndarray and array.dtype == averages[0]._held.dtype == averages[1]._held.dtype
+        if plain and not [sink for sink in sinks_now() if sink.listens or sink.traces]:
+            for average, value in zip(averages, quietly(RAW.moments, array, axes=axes), strict=True):
+                accumulated(average, self._moved, value.reshape(average._held.shape))
+            return
+        found = mean_and_variance(stop_gradient(x), axes=axes)  # the moving averages are not trained
+        for average, value in zip(averages, found, strict=True):
+            average.assign(self._moved(average.read(), squeeze(value, axes)))
+
+    def _moved(self, average: Any, value: Any) -> Any:
+        return self.momentum * average + (1 - self.momentum) * value
 
 
 class LayerNormalization(_Normalization):

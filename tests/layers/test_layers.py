@@ -85,6 +85,27 @@ def test_batch_normalization_uses_the_batch_in_training_and_the_averages_otherwi
     assert not plain.trainable_variables
 
 
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_the_averages_of_a_batch_are_the_same_whoever_listens(axis: int) -> None:
+    def averages(run: Any) -> Any:
+        layer = layers.BatchNormalization(axis=axis, momentum=0.7)
+        for seed in range(3):
+            x = lab.constant(np.random.default_rng(seed).normal(size=(6, 2, 4)).astype(np.float32))
+            run(layer, x)
+        return [v.numpy() for v in layer.non_trainable_variables]
+
+    def recorded(layer: Any, x: Any) -> None:
+        with lab.record() as recording:
+            layer(x, training=True)
+        assert "moments" in recording.ops
+
+    compiled = lab.function(lambda layer, x: layer(x, training=True))
+    plain = averages(lambda layer, x: layer(x, training=True))
+    for run in (recorded, compiled):
+        for mine, other in zip(plain, averages(run), strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
 def test_the_gradient_of_batch_normalization_passes_through_the_mean_and_the_variance() -> None:
     layer = layers.BatchNormalization(dtype="float64")
     check = lab.testing.check_gradient(lambda t: layer(t, training=True), draw(4, 2).astype(np.float64))

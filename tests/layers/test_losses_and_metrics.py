@@ -219,3 +219,26 @@ def test_a_tape_and_a_recording_do_not_hear_of_a_metric_and_a_compiled_function_
     compiled = lab.function(lambda x: mean(x * 2.0))
     assert [float(compiled(lab.constant([x]))) for x in (0.0, 3.0, 3.0)] == [3.0, 4.0, 4.5]
     assert compiled.fallbacks == 0
+
+
+@pytest.mark.parametrize("name", ["squares", "absolute", "huber", "log cosh", "poisson", "yes and no", "hinge"])
+def test_a_mean_over_the_batch_is_one_mean_over_all_elements(name: str) -> None:
+    loss, t, p, formula = TABLE[name]
+    with lab.record() as recording:
+        found = loss(t, lab.constant(p))
+    assert [done.op for done in recording.applications].count("mean") == 1
+    np.testing.assert_allclose(found, formula(t, p), 1e-5)
+    each = type(loss).from_config({**loss.get_config(), "reduction": None})(t, p)
+    assert each.shape == (4,)
+    np.testing.assert_allclose(lab.reduce_mean(each), found, 1e-6)
+
+
+def test_a_loss_that_says_what_an_example_costs_is_asked() -> None:
+    class Worst(losses.MeanSquaredError):
+        def each(self, y_true: Any, y_pred: Any) -> Any:
+            return lab.reduce_max(self.elements(y_true, y_pred), axis=-1)
+
+    np.testing.assert_allclose(Worst()(T, P), ((T - P) ** 2).max(-1).mean(), 1e-5)
+    assert losses.MeanSquaredError()(np.zeros((0, 3)), np.zeros((0, 3))).numpy() == 0.0
+    with pytest.raises(lab.errors.InvalidArgumentError, match="axis"):
+        losses.BinaryCrossentropy(axis=5)(T, P)

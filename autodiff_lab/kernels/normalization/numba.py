@@ -148,7 +148,7 @@ def _over_rows(run: Any, x: Any) -> list[Any]:
 def _normalized(plane: Any, d: int, scale: Any, offset: Any, epsilon: float) -> Any:
     a, n, w = plane.shape
     if w > 1:
-        over = whole.forward_of if whole.fits(plane) else columns.forward_over
+        over = whole.forward_of if whole.fits(n, w) else columns.forward_over
         return over(plane, scale, offset, epsilon, d)
     x, run, small = plane.reshape(a, n), _forward[plane.dtype], plane.dtype.type(epsilon)
     made = np.empty(x.shape, x.dtype)
@@ -161,7 +161,7 @@ def _gradients(g: Any, plane: Any, d: int, scale: Any, epsilon: float, scaled: b
     a, n, w = plane.shape
     g = row_major(g).reshape(plane.shape)
     if w > 1:
-        over = whole.grad_of if whole.fits(plane) else columns.grad_over
+        over = whole.grad_of if whole.fits(n, w) else columns.grad_over
         return over(g, plane, scale, epsilon, d)
     g, x, small = g.reshape(a, n), plane.reshape(a, n), plane.dtype.type(epsilon)
     made, run = np.empty(x.shape, x.dtype), (_scaled_grad if scaled else _grad)[x.dtype]
@@ -188,7 +188,7 @@ def moments(x: Any, axes: Axes) -> Any:
     plane, d = seen
     a, n, w = plane.shape
     if w > 1:
-        means, variances = (whole.moments_of if whole.fits(plane) else columns.moments_over)(plane, d)
+        means, variances = (whole.moments_of if whole.fits(n, w) else columns.moments_over)(plane, d)
     else:
         rows, run = plane.reshape(a, n), _row_moments[x.dtype]
         means, variances = np.empty(a, x.dtype), np.empty(a, x.dtype)
@@ -218,20 +218,24 @@ def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     return _gradients(g, *seen, np.ones(n if w == 1 else w, x.dtype), epsilon, scaled=False)[0].reshape(x.shape)
 
 
-def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
-    """Return whether a scale has one number for each element of a row, or for each column."""
-    a, n, w = plane.shape
-    rank = scale.ndim
-    if w == rank == 1 == -axes[0] and scale.dtype == x.dtype and scale.shape[0] == x.shape[-1]:
-        return True  # as in most networks
-    there = {k for k in range(-rank, 0) if scale.shape[k] != 1}
-    kept = {k for k in range(-x.ndim, 0) if x.shape[k] != 1}
-    if scale.dtype != x.dtype or rank > x.ndim or scale.size != (n if w == 1 else w):
+@lru_cache(1024)
+def _lies_along(shape: tuple[int, ...], of_scale: tuple[int, ...], axes: Axes) -> bool:
+    """Return whether a scale has one number for each element of a row, or for each column, of arrays with sizes."""
+    _, n, b, d = sizes(shape, axes)  # type: ignore[misc]
+    w, rank = b * d, len(of_scale)
+    there = {k for k in range(-rank, 0) if of_scale[k] != 1}
+    kept = {k for k in range(-len(shape), 0) if shape[k] != 1}
+    if rank > len(shape) or math.prod(of_scale) != (n if w == 1 else w):
         return False
-    if w == 1:
-        return there == kept & set(axes)
-    last = {k for k in kept if math.prod(x.shape[k:]) <= w}
-    return there == last and (whole.fits(plane) or a == d == 1)
+    return there == (kept & set(axes) if w == 1 else {k for k in kept if math.prod(shape[k:]) <= w})
+
+
+def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
+    """Return whether a scale has one number for each element of a row, or for each column, as loops need it."""
+    a, n, w = plane.shape
+    if scale.dtype != x.dtype or not _lies_along(x.shape, scale.shape, axes):
+        return False
+    return w == 1 or whole.fits(n, w) or a == d == 1
 
 
 @override(_forward, *columns.LOOPS, *whole.LOOPS)

@@ -157,9 +157,9 @@ def _grad(
 LOOPS = (_moments, _forward, _grad)
 
 
-def fits(plane: Any) -> bool:
+def fits(n: int, w: int) -> bool:
     """Return whether planes (a, n, w) are normalized here."""
-    return plane.shape[1] * plane.shape[2] <= LARGEST
+    return n * w <= LARGEST
 
 
 @lru_cache(1024)
@@ -172,12 +172,13 @@ def _over(run: Any, plane: Any, d: int, rows: int, *arrays: Any) -> list[Any]:
     """Call a function on wide planes, with room for facts of columns and of groups; threads share many planes."""
     a, n, w = plane.shape
     fold = _folded(n, w)
-    wide = [array.reshape(a, n // fold, fold * w) for array in (plane, *arrays)]
+    shape = a, n // fold, fold * w
+    wide = [array.reshape(shape) for array in (plane, *arrays)]
 
     def part(low: int, high: int) -> Any:
         return run(wide, np.empty((rows, fold * w), plane.dtype), np.empty((4, w // d)), low, high)
 
-    return spread(part, a, max(1, WORTH_A_THREAD // (n * w)))
+    return [part(0, 1)] if a == 1 else spread(part, a, max(1, WORTH_A_THREAD // (n * w)))
 
 
 def moments_of(plane: Any, d: int) -> tuple[Any, Any]:
