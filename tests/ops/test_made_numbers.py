@@ -25,6 +25,14 @@ def test_a_range_counts_as_python_does_up_to_64_bits(start: int, limit: int) -> 
         assert lab.range(start, limit, delta, dtype=lab.int64).numpy().tolist() == made.numpy().tolist()
 
 
+@pytest.mark.parametrize("dtype", [None, "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("ends", [(5,), (0,), (-3,), (2, 9, 3), (9, 2, -3), (2, 9, -3), (-4, 1 << 24, 1 << 20)])
+def test_a_range_of_python_numbers_is_that_of_numpy_numbers(ends: tuple[int, ...], dtype: str | None) -> None:
+    quick, long = lab.range(*ends, dtype=dtype), lab.range(*map(np.int32, ends), dtype=dtype)
+    assert quick.dtype == long.dtype
+    np.testing.assert_array_equal(quick.numpy(), long.numpy())
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_a_range_of_floats_has_its_numbers_in_its_dtype(dtype: str) -> None:
     first, last, step = (lab.cast(v, dtype) for v in (0.5, 2.0, 0.1))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 _MOST = 2**63 - 1
+_SMALL = 1 << 24
+"""Up to here every integer is a float32."""
 _MASK = 2**64 - 1
 
 
@@ -48,6 +50,10 @@ def _number(value: Any, dtype: Any, what: str) -> Any:
 
 def range(start: TensorLike, limit: TensorLike | None = None, delta: TensorLike = 1, dtype: DTypeLike | None = None,
           name: str | None = None) -> Tensor:
+    if start.__class__ is int and delta.__class__ is int and (limit is None or limit.__class__ is int):
+        made = _counting(*((0, start) if limit is None else (start, limit)), delta, dtype)  # type: ignore[arg-type]
+        if made is not None:
+            return named(tell_made(wrap(placed(made))), name)
     given = {"start": 0, "limit": start} if limit is None else {"start": start, "limit": limit}
     values = [_number(value, dtype, what) for what, value in {**given, "delta": delta}.items()]
     if values[2] == 0:
@@ -62,6 +68,14 @@ def range(start: TensorLike, limit: TensorLike | None = None, delta: TensorLike 
     else:
         made = _floating([v.astype(natural) for v in values]).astype(wanted)
     return named(tell_made(wrap(placed(made))), name)
+
+
+def _counting(start: int, limit: int, delta: int, dtype: Any) -> Any:
+    """Return small integers in steps, in a dtype that holds them exactly; None for what needs the long way."""
+    wanted = as_dtype("int32" if dtype is None else dtype).dtype
+    if not delta or wanted.char not in "ilqfd" or max(abs(start), abs(limit), abs(delta)) >= _SMALL:
+        return None
+    return np.arange(start, limit, delta, wanted)
 
 
 def _counted(count: int) -> int:
