@@ -65,6 +65,7 @@ class Function(Readable, Typed[P, R]):
         self.python_function = function
         self.fallbacks = 0
         self._declined = 0  # calls that a program could not serve
+        self._heard = 0  # calls inside a tape or a recording
         self._backend = backend
         self._fast: dict[Any, Compiled] = {}
         self._trials: dict[Any, Trial] = {}  # by quick key, until it is known which way is faster
@@ -80,7 +81,8 @@ class Function(Readable, Typed[P, R]):
         _made.add(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - see the class
-        if sinks_now():
+        if sinks := sinks_now():
+            self._heard += not sinks[0].traces  # another function's trace takes the ops into its program
             return self._eagerly(args, kwargs)
         arrays: list[Any] = []
         key: list[Any] = []
