@@ -21,6 +21,36 @@ STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Fornberg 1988: weights of the first derivative at five points; that of the middle one is zero."""
 
 
+class Stopped:
+    """Values that stay what they were at the point where a gradient is taken, in the order of the calls."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] | None = None
+        self.place, self.kept = 0, False
+
+    def __call__(self, x: Any) -> Any:
+        if self.values is None:
+            return x
+        if not self.kept:
+            self.values.append(x)
+            return x
+        self.place += 1
+        return self.values[(self.place - 1) % len(self.values)]
+
+    def at(self, function: Callable[..., Any], leaves: list[Any]) -> None:
+        """Keep the values of a call; each later call of the function finds them."""
+        self.values, self.place, self.kept = [], 0, False
+        function(*leaves)
+        self.kept = True
+
+    def end(self) -> None:
+        """Forget them."""
+        self.values = None
+
+
+STOPPED = Stopped()
+
+
 class Numeric(Library):
     """A library like the others, for the tests."""
 
@@ -32,7 +62,15 @@ class Numeric(Library):
 
     def gradients(self, forward: Callable[..., Any], leaves: list[Any], *constants: Any) -> Run:
         leaves, given = [np.float64(x) for x in leaves], [_double(x) for x in constants]
-        return lambda: (forward(*leaves, *given), *_slopes(lambda *leaves: forward(*leaves, *given), leaves))
+
+        def run() -> Any:
+            value = forward(*leaves, *given)
+            STOPPED.at(lambda *leaves: forward(*leaves, *given), leaves)
+            slopes = _slopes(lambda *leaves: forward(*leaves, *given), leaves)
+            STOPPED.end()
+            return (value, *slopes)
+
+        return run
 
     def compute(self, function: Callable[..., Any], *arguments: Any) -> Run:
         given = [_double(x) for x in arguments]
@@ -201,7 +239,9 @@ JAX = SimpleNamespace(
     hessian=_hessian,
     jvp=_jvp,
     vmap=_vmap,
-    lax=SimpleNamespace(scan=_scan, conv_general_dilated=_convolution),
+    lax=SimpleNamespace(
+        scan=_scan, conv_general_dilated=_convolution, cumlogsumexp=np.logaddexp.accumulate, stop_gradient=STOPPED
+    ),
     nn=SimpleNamespace(
         sigmoid=_sigmoid,
         relu=lambda x: np.maximum(x, 0),
@@ -212,6 +252,7 @@ JAX = SimpleNamespace(
         softplus=lambda x: np.logaddexp(x, 0),
         elu=lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
         leaky_relu=lambda x, slope: np.where(x > 0, x, slope * x),
+        selu=lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
         silu=lambda x: x * _sigmoid(x),
         log_sigmoid=lambda x: -np.logaddexp(-x, 0),
     ),

@@ -1,4 +1,4 @@
-"""Training without labels: a contrastive loss, a generative adversarial network."""
+"""Training without labels: a contrastive loss, a generative adversarial network, an embedding in the plane."""
 
 from __future__ import annotations
 
@@ -183,3 +183,54 @@ class Gan(Layered):
             return (value, other, *slopes, *critical)
 
         return step
+
+
+class Tsne(Program):
+    """The loss of t-SNE (van der Maaten & Hinton 2008): all pairs of an embedding in the plane."""
+
+    program, about = "tsne", "{points} points"
+    sizes = {"test": {"points": 4}, "small": {"points": 32}, "middle": {"points": 256}, "large": {"points": 1_500}}
+    leaves = ("Y",)
+
+    def arrays(self, draw: np.random.Generator, *, points: int) -> Data:
+        x = draw.standard_normal((points, 5))
+        near = np.exp(-0.5 * ((x[:, None] - x) ** 2).sum(2))
+        np.fill_diagonal(near, 0)
+        near = near / near.sum(1, keepdims=True)
+        return {"Y": normal(draw, points, 2), "P": ((near + near.T) / (2 * points)).astype(np.float32)}
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(Y: Any, P: Any) -> Any:
+            squares = tf.reduce_sum(tf.square(Y), axis=1)
+            D = squares[:, None] - 2 * tf.matmul(Y, Y, transpose_b=True) + squares[None, :]
+            num = 1.0 / (1.0 + D)
+            num = tf.linalg.set_diag(num, tf.zeros(Y.shape[0]))
+            Q = tf.maximum(num / tf.reduce_sum(num), 1e-12)
+            P = tf.maximum(P, 1e-12)
+            return tf.reduce_sum(P * tf.math.log(P / Q))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(Y: Any, P: Any) -> Any:
+            squares = (Y**2).sum(1)
+            D = squares[:, None] - 2 * Y @ Y.T + squares[None, :]
+            num = 1 / (1 + D)
+            num = num * (1 - torch.eye(len(Y)))
+            Q = (num / num.sum()).clamp(min=1e-12)
+            P = P.clamp(min=1e-12)
+            return (P * torch.log(P / Q)).sum()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(Y: Any, P: Any) -> Any:
+            squares = (Y**2).sum(1)
+            D = squares[:, None] - 2 * Y @ Y.T + squares[None, :]
+            num = 1 / (1 + D)
+            num = np.where(np.eye(len(Y), dtype=bool), 0, num)
+            Q = np.maximum(num / num.sum(), 1e-12)
+            P = np.maximum(P, 1e-12)
+            return (P * np.log(P / Q)).sum()
+
+        return loss
