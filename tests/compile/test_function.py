@@ -313,6 +313,30 @@ def test_a_variable_that_changes_its_size_is_told_of() -> None:
     assert "another shape" in total.why()
 
 
+def test_a_function_that_only_a_tape_calls_says_what_to_decorate() -> None:
+    x = lab.Variable([1.0, 2.0])
+    loss = lab.function(lambda x: lab.reduce_sum(x * x))
+    assert "has not been called yet" in loss.why()
+    for count in ("1 call of", "2 calls of"):
+        with lab.GradientTape() as tape:
+            y = loss(x)
+        assert count in loss.why()
+        assert "the function that opens the tape" in loss.why()
+    assert np.array_equal(tape.gradient(y, x), [2.0, 4.0])
+
+    def step() -> Any:
+        with lab.GradientTape() as tape:
+            y = loss(x)
+        return tape.gradient(y, x)
+
+    compiled = lab.function(step)
+    compiled.compile()
+    assert compiled.why() == "step is compiled."
+    loss.compile(x)
+    assert loss.why().startswith("<lambda> is compiled. 2 calls of")
+
+
+
 def test_threads_that_meet_at_the_first_call_share_one_trace() -> None:
     """Those that find a trace under way run eagerly, once, and are not counted as calls that could not be compiled."""
     weights = lab.Variable([1.0, 2.0])

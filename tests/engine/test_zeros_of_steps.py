@@ -73,7 +73,7 @@ def test_what_zeros_alone_reach_has_a_gradient_of_zeros(name: str) -> None:
     step.compile(x)
     for eager, compiled in zip(gradients(KINKED[name], x, weights), step(x), strict=True):
         assert (eager is None) == (compiled is None)
-        assert (eager is None or np.allclose(eager, compiled, rtol=1e-4))
+        assert eager is None or np.allclose(eager, compiled, rtol=1e-4)
 
 
 def test_a_stack_of_cotangents_has_its_zeros_too() -> None:

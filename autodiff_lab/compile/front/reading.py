@@ -94,15 +94,17 @@ class Readable:
                 f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
                 "variable or a result had another shape than in the trace."
             )
+        calls = f"{self._heard} call{'s' * (self._heard > 1)} of {self._name}"
         heard = (
-            f"{self._heard} call{'s' * (self._heard > 1)} of {self._name} ran op by op, inside a tape or a recording. Try lab.function on the "
-            "function that opens the tape, so that the backward pass is compiled too."
+            f"{calls} ran op by op, inside a tape or a recording. Try lab.function on the function that opens the tape, "
+            "so that the backward pass is compiled too."
         )
         if self._latest is None:
             return heard if self._heard else f"{self._name} has not been called yet."
         turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
         loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
-        return " ".join([f"{self._name} is compiled.{loops}", *(f"{why}." for why in self._latest.code.unrolled), *[heard][: self._heard]])
+        told = [f"{self._name} is compiled.{loops}", *(f"{why}." for why in self._latest.code.unrolled)]
+        return " ".join([*told, heard] if self._heard else told)
 
     @property
     def _name(self) -> str:

@@ -75,7 +75,7 @@ def _counting(start: int, limit: int, delta: int, dtype: Any) -> Any:
     wanted = as_dtype("int32" if dtype is None else dtype).dtype
     if not delta or wanted.char not in "ilqfd" or max(abs(start), abs(limit), abs(delta)) >= _SMALL:
         return None
-    return np.arange(start, limit, delta, wanted)
+    return np.arange(start, limit, delta).astype(wanted, copy=False)
 
 
 def _counted(count: int) -> int:
