@@ -96,7 +96,7 @@ class Readable:
             )
         calls = f"{self._heard} call{'s' * (self._heard > 1)} of {self._name}"
         heard = (
-            f"{calls} ran op by op, inside a tape or a recording. Try lab.function on the function that opens the tape, "
+            f"{calls} ran op by op, inside a tape or a recording. Try lab.function on what opens the tape, "
             "so that the backward pass is compiled too."
         )
         if self._latest is None:
