@@ -110,7 +110,8 @@ class Zeros(dict[int, tuple[Any, ...]]):
         """Pass zeros on to the inputs of an op; return them if the rule is a user's, which expects to be called."""
         stacked = self[out._id]
         if REGISTRY.get(op.name) is op and op.rules != UNREGISTERED:
-            self.reach(ins, need, stacked)
+            apart = op.rules if op.rules.__class__ is tuple else {}  # where rules are None nothing passes
+            self.reach(ins, tuple(i for i in need if not apart or apart[i] is not None), stacked)
             return None
         return zeros_like(out, stacked, self.ops.raw)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from autodiff_lab.engine.convert import convert
@@ -41,6 +42,7 @@ class OfEveryLoss(TypedDict, total=False):
     dtype: Any
 
 
+@lru_cache(1024)
 def _usual_name(kind: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
