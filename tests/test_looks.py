@@ -21,8 +21,10 @@ TOLD = {
     "transforms/jacobians.py": "names for arrays whose shapes are asked for; parts of one Jacobian are joined eagerly",
     "transforms/functional.py": "a unit cotangent of the shape",
     "layers/fused.py": "runs where nobody listens, and so no trace either",
+    "layers/normalization.py": "moves averages at once where nobody listens",
     "layers/optimizers.py": "the fused step, which runs where nobody listens",
     "ops/array/assigning.py": "changes rows in place where nobody listens",
+    "ops/array/indexing.py": "a part of a variable is what an op made, under the same id",
 }
 
 

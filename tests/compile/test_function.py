@@ -336,7 +336,6 @@ def test_a_function_that_only_a_tape_calls_says_what_to_decorate() -> None:
     assert loss.why().startswith("<lambda> is compiled. 2 calls of")
 
 
-
 def test_threads_that_meet_at_the_first_call_share_one_trace() -> None:
     """Those that find a trace under way run eagerly, once, and are not counted as calls that could not be compiled."""
     weights = lab.Variable([1.0, 2.0])
