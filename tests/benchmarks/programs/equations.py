@@ -249,7 +249,7 @@ class Heston(Program):
 
 
 class Hamiltonian(Layered):
-    """A Hamiltonian network (Greydanus et al. 2019): its slopes are followed by Heun's method and fitted to paths."""
+    """A Hamiltonian neural network (Greydanus et al. 2019) in Heun's method, fitted to trajectories."""
 
     program, about = "hamiltonian", "{paths} paths of {time} steps, {bodies} coordinates, {hidden} hidden"
     sizes = {

@@ -1,4 +1,4 @@
-"""Generation: a block of a language model, a critic's penalty, discrete codes, a step of denoising."""
+"""Generation: a block of a language model, a gradient penalty, discrete codes, a denoising step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMES = 1_000
 
 
 class Llama(Layered):
-    """A block of LLaMA: RMS norms, rotary places, causal attention with shared keys and values, and SwiGLU."""
+    """A block of LLaMA: RMS norm, rotary position embeddings, grouped-query causal attention, SwiGLU."""
 
     program, about = "llama", "block, batch {batch}, {time} tokens, {width} wide, {heads} heads"
     sizes = {
@@ -225,9 +225,9 @@ class GradientPenalty(Layered):
 
 
 class Codes(Program):
-    """A VQ-VAE (van den Oord et al. 2017): the nearest code of each place, passed straight through."""
+    """A VQ-VAE (van den Oord et al. 2017): the nearest code at each position, with a straight-through gradient."""
 
-    program, about = "vq_vae", "{rows} places of {features}, {codes} codes of {width}"
+    program, about = "vq_vae", "{rows} positions of {features} features, {codes} codes of {width}"
     sizes = {
         "test": {"rows": 4, "features": 2, "codes": 3, "width": 2},
         "small": {"rows": 32, "features": 16, "codes": 16, "width": 8},
@@ -288,7 +288,7 @@ class Codes(Program):
 
 
 class Diffusion(Layered):
-    """A step of denoising diffusion (Ho et al. 2020): a small network guesses the noise at random times."""
+    """A step of denoising diffusion (Ho et al. 2020): a small network predicts the noise at random times."""
 
     program, about = "diffusion", "{batch} images {side} × {side}, {channels} channels, two scales"
     sizes = {

@@ -306,7 +306,7 @@ class LennardJones(Nested):
 
 
 class TotalVariation(Program):
-    """Denoising by total variation in steps of a gradient; how the weights of it should be, learned from the result."""
+    """Total-variation denoising by gradient descent, differentiated with respect to its weights."""
 
     program, about = "total_variation", "{steps} steps, image {side} × {side}"
     sizes = {

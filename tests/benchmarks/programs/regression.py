@@ -1,4 +1,4 @@
-"""Statistical models of tables: counts, quantiles, ratings, times of survival."""
+"""Statistical models of tables: counts, quantiles, ratings, survival times."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Ratings(Program):
 
 
 class Cox(Layered):
-    """DeepSurv (Katzman et al. 2018): Cox's partial likelihood of a network's risks."""
+    """DeepSurv (Katzman et al. 2018): Cox's partial likelihood of the risks that a network predicts."""
 
     program, about = "cox", "{rows} patients, {features}-{hidden}-{hidden}-1"
     sizes = {

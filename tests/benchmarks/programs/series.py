@@ -1,4 +1,4 @@
-"""Series: the volatility of returns, soft time warping, a classifier of recordings of sensors."""
+"""Series: the volatility of returns, soft time warping, a classifier of sensor recordings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.benchmarks.programs.training import dense
 
 
 class Garch(Program):
-    """GARCH(1, 1) (Bollerslev 1986): the likelihood of daily returns, whose variance follows from the day before."""
+    """GARCH(1, 1) (Bollerslev 1986): the likelihood of returns whose variance depends on the day before."""
 
     program, about = "garch", "{days} days, {assets} assets"
     sizes = {
@@ -76,7 +76,7 @@ class Garch(Program):
 
 
 class SoftDtw(Program):
-    """Soft dynamic time warping (Cuturi & Blondel 2017) of pairs of series, cell after cell."""
+    """Soft dynamic time warping (Cuturi & Blondel 2017) of pairs of series, cell by cell."""
 
     program, about = "soft_dtw", "{pairs} pairs of {time} steps, {width} features"
     sizes = {
@@ -153,7 +153,7 @@ class SoftDtw(Program):
 
 
 class Activity(Layered):
-    """A classifier of sensors' sequences: convolutions, pooling, a bidirectional LSTM, dense layers, given dropout."""
+    """A classifier of sensor recordings: convolutions, pooling, a bidirectional LSTM."""
 
     program, about = "activity", "batch {batch}, {time} steps, 6 sensors, {width} wide"
     sizes = {

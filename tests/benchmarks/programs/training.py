@@ -253,7 +253,7 @@ class SgdMomentum(Training):
 class Ppo(Training):
     """Proximal policy optimization (Schulman et al. 2017): ten epochs of Adam on one batch of a small actor-critic."""
 
-    program, about = "ppo", "10 epochs, {seen}-{hidden}-{hidden}-{moves} and a value, batch {batch}"
+    program, about = "ppo", "10 epochs, {seen}-{hidden}-{hidden}-{moves} and a value head, batch {batch}"
     sizes = {
         "test": {"batch": 4, "seen": 2, "hidden": 2, "moves": 2},
         "small": {"batch": 32, "seen": 4, "hidden": 32, "moves": 2},
