@@ -1,4 +1,4 @@
-"""Differential equations solved step by step: predators and prey, pendulums, learned energies, option prices."""
+"""Differential equations solved step by step: predators and prey, double pendulums, option prices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import DENSE, Layered, Program
-from tests.benchmarks.programs.training import dense
+from tests.benchmarks.programs.program import Program
 
 
 class LotkaVolterra(Program):
@@ -244,87 +243,5 @@ class Heston(Program):
             ones = np.ones_like(first[0])
             (s, _), _ = jax.lax.scan(step, (spot * ones, variance * ones), (first, second))
             return np.exp(-rate) * jax.nn.relu(s - 100.0).mean()
-
-        return loss
-
-
-class Hamiltonian(Layered):
-    """A Hamiltonian neural network (Greydanus et al. 2019) in Heun's method, fitted to trajectories."""
-
-    program, about = "hamiltonian", "{paths} paths of {time} steps, {bodies} coordinates, {hidden} hidden"
-    sizes = {
-        "test": {"paths": 2, "time": 2, "bodies": 1, "hidden": 2},
-        "small": {"paths": 8, "time": 3, "bodies": 1, "hidden": 16},
-        "middle": {"paths": 64, "time": 5, "bodies": 2, "hidden": 64},
-        "large": {"paths": 512, "time": 10, "bodies": 4, "hidden": 200},
-    }
-    leaves = ("W1", "b1", "W2", "b2", "W3")
-    turned = dict.fromkeys(("W1", "W2", "W3"), DENSE)
-
-    def arrays(self, draw: np.random.Generator, *, paths: int, time: int, bodies: int, hidden: int) -> Data:
-        weights = dict(zip(self.leaves, dense(draw, 2 * bodies, hidden, hidden, 1)[:5], strict=True))
-        return weights | {"z": normal(draw, paths, 2 * bodies), "path": normal(draw, time, paths, 2 * bodies)}
-
-    def as_tensorflow(self, tf: Any) -> Any:
-        layers, hidden = tf.keras.layers, self.at["hidden"]
-        model = tf.keras.Sequential([layers.Dense(hidden, activation="tanh"), layers.Dense(hidden, activation="tanh"),
-                                     layers.Dense(1, use_bias=False)])  # fmt: skip
-
-        def field(z: Any) -> Any:
-            with tf.GradientTape() as tape:
-                tape.watch(z)
-                energy = model(z)
-            dq, dp = tf.split(tape.gradient(energy, z), 2, axis=1)
-            return tf.concat([dp, -dq], axis=1)
-
-        def loss(z: Any, path: Any) -> Any:
-            h, total = 0.1, 0.0
-            for t in range(path.shape[0]):
-                k1 = field(z)
-                k2 = field(z + h * k1)
-                z = z + 0.5 * h * (k1 + k2)
-                total += tf.reduce_mean(tf.square(z - path[t]))
-            return total / path.shape[0]
-
-        return [model], loss
-
-    def as_torch(self, torch: Any) -> Any:
-        nn, hidden = torch.nn, self.at["hidden"]
-        model = nn.Sequential(nn.Linear(2 * self.at["bodies"], hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(),
-                              nn.Linear(hidden, 1, bias=False))  # fmt: skip
-
-        def field(z: Any) -> Any:
-            (slopes,) = torch.autograd.grad(model(z).sum(), z, create_graph=True)
-            dq, dp = slopes.chunk(2, 1)
-            return torch.cat([dp, -dq], 1)
-
-        def loss(z: Any, path: Any) -> Any:
-            z, h, total = z.detach().requires_grad_(), 0.1, 0.0
-            for t in range(len(path)):
-                k1 = field(z)
-                k2 = field(z + h * k1)
-                z = z + 0.5 * h * (k1 + k2)
-                total = total + ((z - path[t]) ** 2).mean()
-            return total / len(path)
-
-        return [model], loss
-
-    def as_jax(self, jax: Any, np: Any) -> Any:
-        def loss(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, z: Any, path: Any) -> Any:
-            def energy(z: Any) -> Any:
-                return (np.tanh(np.tanh(z @ W1 + b1) @ W2 + b2) @ W3)[0]
-
-            def field(z: Any) -> Any:
-                dq, dp = np.split(jax.vmap(jax.grad(energy))(z), 2, axis=1)
-                return np.concatenate([dp, -dq], axis=1)
-
-            def step(z: Any, seen: Any) -> Any:
-                k1 = field(z)
-                k2 = field(z + 0.1 * k1)
-                z = z + 0.05 * (k1 + k2)
-                return z, ((z - seen) ** 2).mean()
-
-            _, errors = jax.lax.scan(step, z, path)
-            return errors.mean()
 
         return loss

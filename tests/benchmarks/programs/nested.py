@@ -1,4 +1,4 @@
-"""Gradients of gradients: Hessian-vector products, meta-learning, equations and forces as losses, tuned denoising."""
+"""Gradients of gradients: Hessian-vector products, meta-learning, a differential equation as a loss, force matching."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, Run, normal
-from tests.benchmarks.programs.program import Program
+from tests.benchmarks.programs.program import Layered, Program
 from tests.benchmarks.programs.training import dense
 
 KINDS_OF_ATOMS = 4
@@ -25,6 +25,18 @@ class Nested(Program):
 
     def torch(self, engine: Any, d: Data) -> Run:
         return engine.gradients(self.as_torch(engine.torch, functional=engine.compiled), *self._given(d))
+
+    def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
+        """The text for PyTorch, with gradients inside from ``torch.autograd`` or ``torch.func``."""
+        raise NotImplementedError
+
+
+class NestedLayered(Layered):
+    """The same with layers."""
+
+    def torch(self, engine: Any, d: Data) -> Run:
+        text = self.as_torch(engine.torch, functional=engine.compiled)
+        return engine.layered(text, *self._given(self._turn(d)))
 
     def as_torch(self, torch: Any, *, functional: bool = False) -> Any:
         """The text for PyTorch, with gradients inside from ``torch.autograd`` or ``torch.func``."""
@@ -301,82 +313,5 @@ class LennardJones(Nested):
         def loss(depth: Any, width: Any, places: Any, left: Any, right: Any, kind: Any, forces: Any) -> Any:
             value, slopes = jax.value_and_grad(energy)(places, depth, width, left, right, kind)
             return ((-slopes - forces) ** 2).mean() + (value / len(places) + 2.0) ** 2
-
-        return loss
-
-
-class TotalVariation(Program):
-    """Total-variation denoising by gradient descent, differentiated with respect to its weights."""
-
-    program, about = "total_variation", "{steps} steps, image {side} × {side}"
-    sizes = {
-        "test": {"steps": 2, "side": 3},
-        "small": {"steps": 5, "side": 16},
-        "middle": {"steps": 20, "side": 48},
-        "large": {"steps": 20, "side": 256},
-    }
-    leaves = ("log_weight", "log_rate", "log_edge")
-
-    def arrays(self, draw: np.random.Generator, *, steps: int, side: int) -> Data:
-        clean = (np.add.outer(np.arange(side), np.arange(side)) % 7 > 3).astype(np.float32)
-        return {
-            "log_weight": normal(draw, side, side, scale=0.2) - np.float32(1.5),
-            "log_rate": np.float32(-2),
-            "log_edge": np.float32(-2.3),
-            "noisy": clean + normal(draw, side, side, scale=0.3),
-            "clean": clean,
-        }
-
-    def as_tensorflow(self, tf: Any) -> Any:
-        def energy(u: Any, noisy: Any, weight: Any, edge: Any) -> Any:
-            dx = u[1:, :-1] - u[:-1, :-1]
-            dy = u[:-1, 1:] - u[:-1, :-1]
-            variation = tf.sqrt(dx**2 + dy**2 + edge)
-            return 0.5 * tf.reduce_sum((u - noisy) ** 2) + tf.reduce_sum(weight[:-1, :-1] * variation)
-
-        def loss(log_weight: Any, log_rate: Any, log_edge: Any, noisy: Any, clean: Any) -> Any:
-            weight, rate, edge = tf.exp(log_weight), tf.exp(log_rate), tf.exp(log_edge)
-            u = tf.identity(noisy)
-            for _ in range(self.at["steps"]):
-                with tf.GradientTape() as tape:
-                    tape.watch(u)
-                    value = energy(u, noisy, weight, edge)
-                u = u - rate * tape.gradient(value, u)
-            return tf.reduce_mean((u - clean) ** 2)
-
-        return loss
-
-    def as_torch(self, torch: Any) -> Any:
-        def energy(u: Any, noisy: Any, weight: Any, edge: Any) -> Any:
-            dx = u[1:, :-1] - u[:-1, :-1]
-            dy = u[:-1, 1:] - u[:-1, :-1]
-            variation = torch.sqrt(dx**2 + dy**2 + edge)
-            return 0.5 * ((u - noisy) ** 2).sum() + (weight[:-1, :-1] * variation).sum()
-
-        def loss(log_weight: Any, log_rate: Any, log_edge: Any, noisy: Any, clean: Any) -> Any:
-            weight, rate, edge = log_weight.exp(), log_rate.exp(), log_edge.exp()
-            u = noisy.clone().requires_grad_()
-            for _ in range(self.at["steps"]):
-                (slope,) = torch.autograd.grad(energy(u, noisy, weight, edge), u, create_graph=True)
-                u = u - rate * slope
-            return ((u - clean) ** 2).mean()
-
-        return loss
-
-    def as_jax(self, jax: Any, np: Any) -> Any:
-        def energy(u: Any, noisy: Any, weight: Any, edge: Any) -> Any:
-            dx = u[1:, :-1] - u[:-1, :-1]
-            dy = u[:-1, 1:] - u[:-1, :-1]
-            variation = np.sqrt(dx**2 + dy**2 + edge)
-            return 0.5 * ((u - noisy) ** 2).sum() + (weight[:-1, :-1] * variation).sum()
-
-        def loss(log_weight: Any, log_rate: Any, log_edge: Any, noisy: Any, clean: Any) -> Any:
-            weight, rate, edge = np.exp(log_weight), np.exp(log_rate), np.exp(log_edge)
-
-            def step(u: Any, _: Any) -> Any:
-                return u - rate * jax.grad(energy)(u, noisy, weight, edge), None
-
-            u, _ = jax.lax.scan(step, noisy, None, length=self.at["steps"])
-            return ((u - clean) ** 2).mean()
 
         return loss

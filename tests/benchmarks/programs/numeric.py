@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,34 +23,33 @@ STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Fornberg 1988: weights of the first derivative at five points; that of the middle one is zero."""
 
 
-class Stopped:
-    """Values that stay what they were at the point where a gradient is taken, in the order of the calls."""
+class StopGradient:
+    """JAX's ``stop_gradient`` for derivatives by differences: what it returns does not move with the leaves.
+
+    While values are held, each call returns what the same call returned in the evaluation before.
+    """
 
     def __init__(self) -> None:
-        self.values: list[Any] | None = None
-        self.place, self.kept = 0, False
+        self.seen: list[Any] = []
+        self.again: Iterator[Any] | None = None
 
     def __call__(self, x: Any) -> Any:
-        if self.values is None:
-            return x
-        if not self.kept:
-            self.values.append(x)
-            return x
-        self.place += 1
-        return self.values[(self.place - 1) % len(self.values)]
+        if self.again is not None:
+            return next(self.again)
+        self.seen.append(x)
+        return x
 
-    def at(self, function: Callable[..., Any], leaves: list[Any]) -> None:
-        """Keep the values of a call; each later call of the function finds them."""
-        self.values, self.place, self.kept = [], 0, False
-        function(*leaves)
-        self.kept = True
-
-    def end(self) -> None:
-        """Forget them."""
-        self.values = None
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Return the values seen so far, in their order, as often as the function is evaluated."""
+        self.again = cycle(self.seen)
+        try:
+            yield
+        finally:
+            self.again = None
 
 
-STOPPED = Stopped()
+STOP_GRADIENT = StopGradient()
 
 
 class Numeric(Library):
@@ -64,11 +65,10 @@ class Numeric(Library):
         leaves, given = [np.float64(x) for x in leaves], [_double(x) for x in constants]
 
         def run() -> Any:
+            STOP_GRADIENT.seen.clear()
             value = forward(*leaves, *given)
-            STOPPED.at(lambda *leaves: forward(*leaves, *given), leaves)
-            slopes = _slopes(lambda *leaves: forward(*leaves, *given), leaves)
-            STOPPED.end()
-            return (value, *slopes)
+            with STOP_GRADIENT.held():
+                return (value, *_slopes(lambda *leaves: forward(*leaves, *given), leaves))
 
         return run
 
@@ -240,7 +240,7 @@ JAX = SimpleNamespace(
     jvp=_jvp,
     vmap=_vmap,
     lax=SimpleNamespace(
-        scan=_scan, conv_general_dilated=_convolution, cumlogsumexp=np.logaddexp.accumulate, stop_gradient=STOPPED
+        scan=_scan, conv_general_dilated=_convolution, cumlogsumexp=np.logaddexp.accumulate, stop_gradient=STOP_GRADIENT
     ),
     nn=SimpleNamespace(
         sigmoid=_sigmoid,

@@ -1,4 +1,4 @@
-"""Training without labels: a contrastive loss, a generative adversarial network, an embedding in the plane."""
+"""Training without labels: a contrastive loss, a generative adversarial network, an embedding by t-SNE."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class Gan(Layered):
 
 
 class Tsne(Program):
-    """The loss of t-SNE (van der Maaten & Hinton 2008): all pairs of an embedding in the plane."""
+    """The loss of t-SNE (van der Maaten & Hinton 2008) over all pairs of points of a planar embedding."""
 
     program, about = "tsne", "{points} points"
     sizes = {"test": {"points": 4}, "small": {"points": 32}, "middle": {"points": 256}, "large": {"points": 1_500}}

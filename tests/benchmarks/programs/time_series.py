@@ -1,4 +1,4 @@
-"""Series: the volatility of returns, soft time warping, a classifier of sensor recordings."""
+"""Time series: the volatility of returns, soft dynamic time warping, a classifier of sensor readings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.benchmarks.programs.training import dense
 
 
 class Garch(Program):
-    """GARCH(1, 1) (Bollerslev 1986): the likelihood of returns whose variance depends on the day before."""
+    """GARCH(1, 1) (Bollerslev 1986): the likelihood of daily returns; each day's variance depends on the day before."""
 
     program, about = "garch", "{days} days, {assets} assets"
     sizes = {
@@ -76,7 +76,7 @@ class Garch(Program):
 
 
 class SoftDtw(Program):
-    """Soft dynamic time warping (Cuturi & Blondel 2017) of pairs of series, cell by cell."""
+    """Soft dynamic time warping (Cuturi & Blondel 2017) of pairs of series, one cell of the table at a time."""
 
     program, about = "soft_dtw", "{pairs} pairs of {time} steps, {width} features"
     sizes = {
@@ -153,7 +153,7 @@ class SoftDtw(Program):
 
 
 class Activity(Layered):
-    """A classifier of sensor recordings: convolutions, pooling, a bidirectional LSTM."""
+    """Activity recognition from sensors: a convolution, pooling, a bidirectional LSTM, dense layers and dropout."""
 
     program, about = "activity", "batch {batch}, {time} steps, 6 sensors, {width} wide"
     sizes = {
@@ -207,7 +207,7 @@ class Activity(Layered):
         return [conv, both, hidden, out], loss
 
     def torch(self, engine: Any, d: Data) -> Run:
-        """PyTorch has two biases in each direction; the other one is zero here."""
+        """PyTorch has two biases in each direction; the second is zero here."""
         d = self._turn(d)
         F1, b1, Wf, Uf, bf, Wb, Ub, bb, *rest = (d[name] for name in self.leaves)
         weights = [F1, b1, Wf, Uf, bf, 0 * bf, Wb, Ub, bb, 0 * bb, *rest]
