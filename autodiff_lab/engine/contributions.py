@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff_lab.engine.devices import zeros_beside
 from autodiff_lab.engine.indexed_slices import Rows
+from autodiff_lab.engine.lean import Hollow
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -85,35 +86,32 @@ class Parts:
         )
 
 
-class Zeros(dict[int, tuple[Any, ...]]):
-    """Tensors that only zeros of step functions have reached, by id, with the leading axes of the cotangents.
+class Zeros(dict[int, tuple[tuple[int, ...], Any]]):
+    """What zeros of step functions have reached: by tensor id, their leading axes, and the tensor if it is a source.
 
     The second derivative of a rectifier is 0.  To take such zeros through the products and sums before it would cost as
     much as a gradient; they are noted instead, and made for the sources that nothing else has reached.
     """
 
-    __slots__ = ("keep", "kept", "ops")
+    __slots__ = ("keep", "ops")
 
     def __init__(self, ops: Any, keep: set[int]) -> None:
         super().__init__()
-        self.ops, self.keep, self.kept = ops, keep, dict[int, Any]()
+        self.ops, self.keep = ops, keep
 
     def reach(self, ins: Any, need: tuple[int, ...], stacked: tuple[int, ...]) -> None:
         """Note that zeros have reached the inputs of an op."""
         for i in need:
             t = ins[i]
-            self[t._id] = stacked
-            if t._id in self.keep:
-                self.kept[t._id] = t
+            self[t._id] = stacked, t if t._id in self.keep else None
 
     def passed(self, op: Any, out: Any, ins: Any, need: tuple[int, ...]) -> Any:
         """Pass zeros on to the inputs of an op; return them if the rule is a user's, which expects to be called."""
-        stacked = self[out._id]
-        if REGISTRY.get(op.name) is op and op.rules != UNREGISTERED:
-            apart = op.rules if op.rules.__class__ is tuple else {}  # where rules are None nothing passes
-            self.reach(ins, tuple(i for i in need if not apart or apart[i] is not None), stacked)
-            return None
-        return zeros_like(out, stacked, self.ops.raw)
+        stacked, rules = self[out._id][0], op.rules
+        if REGISTRY.get(op.name) is not op or rules == UNREGISTERED:
+            return zeros_like(out, stacked, self.ops.raw)
+        self.reach(ins, tuple(i for i in need if rules.__class__ is not tuple or rules[i] is not None), stacked)
+        return None
 
     def completes(self, g: list[Any], op: Any, out: Any, ins: Any, need: tuple[int, ...]) -> bool:
         """Do the same for an op of several outputs, none of which has an adjoint; say whether one was put into `g`."""
@@ -124,10 +122,14 @@ class Zeros(dict[int, tuple[Any, ...]]):
         return False
 
     def settle(self, adjoints: dict[int, Any]) -> None:
-        """Make the adjoints of sources that nothing else has reached."""
-        for key, t in self.kept.items():
-            if key not in adjoints:
-                adjoints[key] = zeros_like(t, self[key], self.ops.raw)
+        """Make the adjoints of sources that nothing else has reached.
+
+        Where they are tensors they depend on the source, so that its next derivative is 0 as well, and not None.
+        """
+        for key, (stacked, t) in self.items():
+            if t is not None and key not in adjoints:
+                alone = self.ops.raw or stacked or t._held.__class__ is Hollow
+                adjoints[key] = zeros_like(t, stacked, self.ops.raw) if alone else self.ops.below(t, t)
 
 
 def zeros_like(t: Any, stacked: tuple[int, ...], raw: bool) -> Any:

@@ -81,7 +81,7 @@ class Op:
         pair of a cotangent and the positions of its rows, or None where the gradient is dense.
     steps : bool
         Whether its rules give 0 for every real cotangent.  A sweep then computes no contribution; the attribute holds
-        these rules, None without, and others in their place are called.
+        these rules, False without, and others in their place are called.
     apply : callable
         The op itself, on tensors; calling the `Op` calls it.
     """
@@ -123,7 +123,7 @@ class Op:
         self.keeps, self.stacked, self.elementwise, self.warns = keeps, stacked, elementwise, warns
         self.registered, self.operator, self.doc, self.dtypes = registered, operator, doc, dtypes
         self.part, self.rows = part, rows
-        self.steps = rules if steps else None
+        self.steps = steps and rules
         self.apply: Callable[..., Any] = _undeclared
 
     def __repr__(self) -> str:

@@ -142,8 +142,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
         cause = CAUSE.get()
         quiet = together and not any(sink.listens or sink.traces for sink in sinks_now())
-    flat = Zeros(ops, keep)
-    silent = flow is None and not (pause or swapped)  # nobody sees the zeros of step functions
+    flat = None  # the zeros of step functions, once there are any
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     faster: Any = (FASTER if engine is not UNFUSED else {}).get
     always = IN_USE["mode"] == "numba"
@@ -157,7 +156,7 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     adjoints[t._id] = parts.total(t._id, get(t._id))  # type: ignore[union-attr]
         if out.__class__ is tuple:
             g = [get(t._id) if t._id in keep else pop(t._id, None) for t in out]
-            if all(h is None for h in g) and not flat.completes(g, op, out, ins, need):
+            if all(h is None for h in g) and not (flat and flat.completes(g, op, out, ins, need)):
                 continue
             g = completed([h.whole() if isinstance(h, Rows) else h for h in g], out, lead, raw)
         else:
@@ -167,7 +166,9 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 continue
             if key in keep:
                 adjoints[key] = g
-            if op.steps and silent and op.steps is op.rules and ins[0]._held.dtype.kind != "c":
+            steps = op.steps is op.rules and ins[0]._held.dtype.kind != "c"
+            if steps and flow is None and not (pause or swapped):  # nobody sees its zeros
+                flat = flat or Zeros(ops, keep)
                 flat.reach(ins, need, tuple(g.shape[:lead]))
                 continue
             if rows and key in rows and g.__class__ is Rows:

@@ -48,7 +48,7 @@ def _usual_name(kind: type) -> str:
 
 
 class Loss(Configured):
-    """Base of losses: call with labels and predictions; a subclass defines `each`, or `call` for unchanged arguments.
+    """Base of losses: call with labels and predictions; a subclass defines `elements`, `each`, or `call`.
 
     Parameters
     ----------

@@ -321,7 +321,7 @@ def test_a_function_that_only_a_tape_calls_says_what_to_decorate() -> None:
         with lab.GradientTape() as tape:
             y = loss(x)
         assert count in loss.why()
-        assert "what opens the tape" in loss.why()
+        assert "decorate the function that opens the tape" in loss.why()
     assert np.array_equal(tape.gradient(y, x), [2.0, 4.0])
 
     def step() -> Any:

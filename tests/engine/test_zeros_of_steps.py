@@ -87,6 +87,26 @@ def test_a_stack_of_cotangents_has_its_zeros_too() -> None:
     assert outer.gradient(slope, x).shape == (3,)
 
 
+@pytest.mark.parametrize("name", sorted(KINKED.keys() - {"a choice"}))
+def test_further_derivatives_are_zeros_too(name: str) -> None:
+    x = lab.Variable(2.0)
+    with lab.GradientTape() as third:
+        with lab.GradientTape() as second:
+            with lab.GradientTape() as first:
+                y = KINKED[name](x)
+            slope = first.gradient(y, x)
+        bend = second.gradient(slope, x)
+    assert float(bend) == 0.0
+    assert float(third.gradient(bend, x)) == 0.0
+
+
+def test_rows_that_are_gathered_from_a_step_function_have_zeros() -> None:
+    x = lab.Variable([[1.0, -2.0], [3.0, 0.5]])
+    with lab.GradientTape() as tape:
+        y = lab.reduce_sum(lab.gather(lab.sign(x), [0, 0]))
+    assert not tape.gradient(y, x).numpy().any()
+
+
 def test_a_rule_of_a_user_is_called_with_zeros() -> None:
     met: list[Any] = []
 

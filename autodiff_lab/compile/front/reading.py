@@ -94,10 +94,9 @@ class Readable:
                 f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
                 "variable or a result had another shape than in the trace."
             )
-        calls = f"{self._heard} call{'s' * (self._heard > 1)} of {self._name}"
         heard = (
-            f"{calls} ran op by op, inside a tape or a recording. Try lab.function on what opens the tape, "
-            "so that the backward pass is compiled too."
+            f"{self._heard} call{'s' * (self._heard > 1)} of {self._name} ran op by op, inside a tape or a recording. "
+            "To compile the backward pass too, decorate the function that opens the tape."
         )
         if self._latest is None:
             return heard if self._heard else f"{self._name} has not been called yet."

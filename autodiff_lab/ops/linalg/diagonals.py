@@ -222,9 +222,8 @@ def diag(diagonal: TensorLike, name: str | None = None, k: TensorLike = 0, num_r
     return named(_filled("diag", whole, _between(rows, columns, low, high), padding_value), name)
 
 
-@lru_cache(64)
 def _between(rows: int, columns: int, low: int, high: int) -> Any:
-    """Return which elements of a matrix lie on diagonals low to high; nobody writes into it."""
+    """Return which elements of a matrix lie on diagonals low to high."""
     distance = np.arange(columns) - np.arange(rows)[:, None]
     return (distance >= low) & (distance <= high)
 

@@ -141,12 +141,13 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
         return named(handed(met, leaky_relu, (features,), alpha=alpha), name)
     if x._held.dtype not in DIFFERENTIABLE or x._held.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
-    given: Any = alpha if alpha.__class__ is float else convert(alpha)._array
-    if given is not alpha and (given.ndim or given.dtype.kind not in "fiuV"):
-        given = np.nan
-    if not 0 <= float(given) < np.inf:
+    slope = alpha
+    if alpha.__class__ is not float:
+        given = convert(alpha)._array
+        slope = np.nan if given.ndim or given.dtype.kind not in "fiuV" else float(given)
+    if not 0 <= slope < np.inf:
         raise InvalidArgumentError(f"leaky_relu: alpha must be a finite number, 0 or more, got {alpha!r:.80}.")
-    return leaky(x, alpha=float(alpha), name=name)
+    return leaky(x, alpha=slope, name=name)
 
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
