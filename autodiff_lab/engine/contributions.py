@@ -86,11 +86,14 @@ class Parts:
         )
 
 
-class Zeros(dict[int, tuple[tuple[int, ...], Any]]):
-    """What zeros of step functions have reached: by tensor id, their leading axes, and the tensor if it is a source.
+class Zeros(dict[int, tuple[Any, ...]]):
+    """What zeros of step functions have reached, by tensor id.
 
     The second derivative of a rectifier is 0.  To take such zeros through the products and sums before it would cost as
     much as a gradient; they are noted instead, and made for the sources that nothing else has reached.
+
+    Noted are the leading axes, the tensor if it is a source, and the cotangent of the step function, which the zeros
+    depend on: None once they have passed a rule that reads values, whose result would depend on these.
     """
 
     __slots__ = ("keep", "ops")
@@ -99,18 +102,18 @@ class Zeros(dict[int, tuple[tuple[int, ...], Any]]):
         super().__init__()
         self.ops, self.keep = ops, keep
 
-    def reach(self, ins: Any, need: tuple[int, ...], stacked: tuple[int, ...]) -> None:
+    def reach(self, ins: Any, need: tuple[int, ...], stacked: tuple[int, ...], g: Any) -> None:
         """Note that zeros have reached the inputs of an op."""
-        for i in need:
-            t = ins[i]
-            self[t._id] = stacked, t if t._id in self.keep else None
+        for t in [ins[i] for i in need]:
+            self[t._id] = stacked, t if t._id in self.keep else None, g
 
     def passed(self, op: Any, out: Any, ins: Any, need: tuple[int, ...]) -> Any:
         """Pass zeros on to the inputs of an op; return them if the rule is a user's, which expects to be called."""
-        stacked, rules = self[out._id][0], op.rules
+        (stacked, _, g), rules = self[out._id], op.rules
         if REGISTRY.get(op.name) is not op or rules == UNREGISTERED:
             return zeros_like(out, stacked, self.ops.raw)
-        self.reach(ins, tuple(i for i in need if rules.__class__ is not tuple or rules[i] is not None), stacked)
+        live = tuple(i for i in need if rules.__class__ is not tuple or rules[i] is not None)
+        self.reach(ins, live, stacked, g if op.keeps == "nothing" else None)
         return None
 
     def completes(self, g: list[Any], op: Any, out: Any, ins: Any, need: tuple[int, ...]) -> bool:
@@ -122,14 +125,13 @@ class Zeros(dict[int, tuple[tuple[int, ...], Any]]):
         return False
 
     def settle(self, adjoints: dict[int, Any]) -> None:
-        """Make the adjoints of sources that nothing else has reached.
-
-        Where they are tensors they depend on the source, so that its next derivative is 0 as well, and not None.
-        """
-        for key, (stacked, t) in self.items():
+        """Make the adjoints of sources that nothing else has reached; tensors depend on what they would depend on."""
+        for key, (stacked, t, g) in self.items():
             if t is not None and key not in adjoints:
-                alone = self.ops.raw or stacked or t._held.__class__ is Hollow
-                adjoints[key] = zeros_like(t, stacked, self.ops.raw) if alone else self.ops.below(t, t)
+                on = t if g is None else g
+                whole = not (self.ops.raw or stacked or on._held.__class__ is Hollow)
+                like = whole and on.shape == t.shape and on.dtype == t.dtype
+                adjoints[key] = self.ops.below(on, on) if like else zeros_like(t, stacked, self.ops.raw)
 
 
 def zeros_like(t: Any, stacked: tuple[int, ...], raw: bool) -> Any:

@@ -166,13 +166,12 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                 continue
             if key in keep:
                 adjoints[key] = g
-            steps = op.steps is op.rules and ins[0]._held.dtype.kind != "c"
-            if steps and flow is None and not (pause or swapped):  # nobody sees its zeros
-                flat = flat or Zeros(ops, keep)
-                flat.reach(ins, need, tuple(g.shape[:lead]))
-                continue
             if rows and key in rows and g.__class__ is Rows:
                 g = g.whole()
+            if op.steps is op.rules and flow is None and not (pause or swapped or ins[0]._held.dtype.kind == "c"):
+                flat = flat or Zeros(ops, keep)  # nobody sees them, so no contribution is computed
+                flat.reach(ins, need, tuple(g.shape[:lead]), g)
+                continue
         rules = op.rules
         if (
             plain

@@ -141,13 +141,13 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
         return named(handed(met, leaky_relu, (features,), alpha=alpha), name)
     if x._held.dtype not in DIFFERENTIABLE or x._held.dtype.kind == "c":
         raise wrong_dtype(REGISTRY["leaky_relu"], (x,))
-    slope = alpha
+    factor = alpha
     if alpha.__class__ is not float:
         given = convert(alpha)._array
-        slope = np.nan if given.ndim or given.dtype.kind not in "fiuV" else float(given)
-    if not 0 <= slope < np.inf:
+        factor = np.nan if given.ndim or given.dtype.kind not in "fiuV" else float(given)
+    if not 0 <= factor < np.inf:
         raise InvalidArgumentError(f"leaky_relu: alpha must be a finite number, 0 or more, got {alpha!r:.80}.")
-    return leaky(x, alpha=slope, name=name)
+    return leaky(x, alpha=factor, name=name)
 
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
