@@ -99,7 +99,7 @@ def test_summary_counts_ops_and_calls() -> None:
 def test_a_function_that_runs_eagerly_says_which_line_makes_it_so() -> None:
     @lab.function
     def halved(x: Any) -> Any:
-        if x > 1.0:
+        if float(x) > 1.0:
             return x / 2.0
         return x
 
@@ -108,9 +108,9 @@ def test_a_function_that_runs_eagerly_says_which_line_makes_it_so() -> None:
     view = program_view(halved)
     assert not view.items
     assert view.why == "halved runs eagerly, op by op:"
-    assert view.reasons[0].line == "if x > 1.0:"
+    assert view.reasons[0].line == "if float(x) > 1.0:"
     assert view.reasons[0].where.startswith("test_program_view.py, line ")
-    assert "lab.where" in view.account()
+    assert "keep it a tensor" in view.account()
 
 
 def test_other_arguments_that_are_refused_do_not_hide_the_program() -> None:

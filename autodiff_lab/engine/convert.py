@@ -31,7 +31,7 @@ from autodiff_lab.errors import (
     ShapeMismatch,
 )
 from autodiff_lab.events import TensorMet
-from autodiff_lab.events.listener import sinks_now
+from autodiff_lab.events.listener import sinks_now, tell_peek
 from autodiff_lab.kernels.arrays import ranked
 
 if TYPE_CHECKING:
@@ -356,9 +356,12 @@ def whole(value: Any, what: str) -> int:
     InvalidArgumentError
         If it is not one integer.
     """
-    array = convert(value)._held
+    tensor = convert(value)
+    array = tensor._held
     if array.size != 1 or array.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what} must be an integer, got {value!r:.80}.")
+    if isinstance(value, (Tensor, Variable)):
+        tell_peek(tensor, "index")
     return int(array.reshape(()) if array.ndim else array)
 
 

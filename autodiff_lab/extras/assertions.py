@@ -10,7 +10,10 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events.listener import trace_now, unheard
 from autodiff_lab.ops.array.casting import identity
+from autodiff_lab.ops.math import comparison
+from autodiff_lab.ops.math.reductions import reduce_all
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -24,6 +27,8 @@ def text(message: Any) -> str:
 def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: Any, message: str | None) -> None:
     a = convert(x)
     b = convert(y, a)
+    if trace_now() is not None and _holds_in_trace(holds, a, b):
+        return
     try:
         left, right = np.broadcast_arrays(a._array, b._array)
     except ValueError:
@@ -40,6 +45,18 @@ def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: 
             f"{name}: x {sign} y does not hold{where}: x is {left[at]} and y is {right[at]} "
             f"({int(wrong.sum())} of {wrong.size} elements).{text(message)}"
         )
+
+
+def _holds_in_trace(holds: Callable[[Any, Any], Any], a: Tensor, b: Tensor) -> bool:
+    """Return whether a comparison holds; a program that assumes it is left where it does not."""
+    if a._held.dtype.kind == "O" or not isinstance(holds, np.ufunc):
+        return False
+    try:
+        np.broadcast_shapes(a._held.shape, b._held.shape)
+    except ValueError:
+        return False
+    with unheard():
+        return bool(reduce_all(getattr(comparison, holds.__name__)(a, b)))
 
 
 class _OfTwo(Protocol):
@@ -167,9 +184,13 @@ def assert_all_finite(x: TensorLike, message: str | None = None, name: str | Non
 
 
 def _finite(name: str, x: Tensor, message: str | None) -> None:
-    array = np.asarray(x._array)
-    if array.dtype.kind not in "fcV":
+    if x._held.dtype.kind not in "fcV":
         return
+    if trace_now() is not None and x._held.dtype.kind == "f":
+        with unheard():
+            if reduce_all(comparison.is_finite(x)):
+                return
+    array = np.asarray(x._array)
     wrong = ~np.isfinite(array)
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -212,7 +233,10 @@ def Assert(condition: TensorLike, data: object, summarize: int | None = None, na
     >>> import autodiff_lab as lab
     >>> lab.debugging.Assert(lab.constant(1.0) > 0.0, ["all is well"])
     """
-    if not bool(np.all(np.asarray(convert(condition)._array))):
+    told = convert(condition)
+    if trace_now() is not None and told._held.dtype.kind == "b" and reduce_all(told):
+        return
+    if not bool(np.all(np.asarray(told._array))):
         shown = data if isinstance(data, (list, tuple)) else [data]
         words = [item if isinstance(item, str) else str(convert(item)._array) for item in shown]
         raise InvalidArgumentError(f"Assert: the condition does not hold. Data: {', '.join(words)}")

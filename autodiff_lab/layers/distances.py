@@ -7,12 +7,13 @@ from typing import Unpack
 import numpy as np
 
 from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.events.listener import tell_made
+from autodiff_lab.events.listener import tell_made, trace_now
 from autodiff_lab.layers.losses import EPSILON, Loss, OfEveryLoss
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square
+from autodiff_lab.ops.math.comparison import equal, logical_or
 from autodiff_lab.ops.math.exponential import log
-from autodiff_lab.ops.math.reductions import reduce_sum
+from autodiff_lab.ops.math.reductions import reduce_all, reduce_sum
 from autodiff_lab.ops.math.statistics import l2_normalize
 from autodiff_lab.ops.nn.activations import relu, softplus
 
@@ -78,6 +79,9 @@ class SquaredHinge(Loss):
 
 def signed(y_true: Tensor) -> Tensor:
     """Return labels 0 and 1 as -1 and 1; others as they are."""
+    if trace_now() is not None:
+        both = reduce_all(logical_or(equal(y_true, 0), equal(y_true, 1)))
+        return where(both, 2 * y_true - 1, y_true)
     array = y_true._array
     if isinstance(array, (np.ndarray, np.generic)):
         return 2 * y_true - 1 if set(array.ravel().tolist()) <= {0.0, 1.0} else y_true

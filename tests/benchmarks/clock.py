@@ -15,6 +15,8 @@ WARM = 0.5
 """Seconds of calls before a library is expected to have chosen how it runs a program for good."""
 QUIET_SHARE = 0.02
 """What the process may compute while nobody asks it to, before it counts as busy in the background."""
+SETTLED = 0.05
+"""Seconds after a call until its own memory is freed: JAX does that in the background, for 13 ms after a large one."""
 
 Pair = tuple[float, float]
 """CPU seconds of all threads, and wall seconds."""
@@ -53,6 +55,7 @@ def settle(run: Callable[[], Any], longest: float = 90.0) -> float:
         run()
     while quiet < 2 and time.perf_counter() - begin < longest:
         run()
+        time.sleep(SETTLED)
         cpu, wall = once(lambda: time.sleep(0.1))
         quiet = quiet + 1 if cpu < QUIET_SHARE * wall else 0
     return time.perf_counter() - begin

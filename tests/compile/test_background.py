@@ -363,9 +363,9 @@ def test_compile_takes_specs_or_tensors_and_gives_variables_their_values_back() 
 
 
 def test_compile_says_whether_there_is_a_program_and_what_it_cannot_do() -> None:
-    branch = lab.function(lambda x: x if x > 0 else -x)
+    branch = lab.function(lambda x: x if float(x) > 0 else -x)
     assert not branch.compile(lab.constant(2.0))
-    assert "branch" in branch.why()
+    assert "float" in branch.why()
     with pytest.raises(InvalidArgumentError, match="open length"):
         branch.compile(lab.TensorSpec([None]))
     with lab.GradientTape(), pytest.raises(InvalidArgumentError, match="is open"):

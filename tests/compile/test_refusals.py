@@ -22,20 +22,12 @@ QUEUE = lab.queue.FIFOQueue(10, ["float32"])
 total_of_calls = 0
 
 
-def branch(x: Any) -> Any:
-    return x * 2.0 if lab.reduce_sum(x) > 0 else -x
-
-
 def leaves_by_float(x: Any) -> Any:
     return x * float(x[0])
 
 
 def leaves_by_numpy(x: Any) -> Any:
     return x * float(np.sum(x))
-
-
-def indexes(x: Any) -> Any:
-    return x[lab.cast(x[0], lab.int32)]
 
 
 def large_array_enters(x: Any) -> Any:
@@ -100,25 +92,17 @@ def makes_a_variable(x: Any) -> Any:
     return lab.Variable(lab.zeros((2,))) + x
 
 
-def assigns_a_part(x: Any) -> Any:
-    PART[0].assign(x[0])
-    return PART + x
-
-
-PART = lab.Variable([0.0, 0.0])
-
-
 def steps_by_value(x: Any) -> Any:
     return lab.range(0.0, lab.abs(x[1]), 1.0)
 
 
 CASES: list[tuple[Callable[[Any], Any], str]] = [
-    (branch, "branch"), (leaves_by_float, "float"), (leaves_by_numpy, "__array__"), (indexes, "index"),
+    (leaves_by_float, "float"), (leaves_by_numpy, "__array__"),
     (large_array_enters, "LARGE"), (values_of_a_queue_enter, "queue"), (asks_numpy_what_time_it_is, "datetime64"),
     (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
     (draws_classes, "random"), (sets_the_seed, "seed"),
-    (returns_an_object, "StringIO"), (makes_a_variable, "Variable"), (assigns_a_part, "slice of the variable"),
+    (returns_an_object, "StringIO"), (makes_a_variable, "Variable"),
     (steps_by_value, "range"),
 ]  # fmt: skip
 
@@ -145,16 +129,16 @@ def test_side_effects_happen_each_time(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_refused_functions_give_eager_results_for_other_values() -> None:
-    compiled = lab.function(branch)
+    compiled = lab.function(leaves_by_float)
     for values in ([1.0, 1.0], [-1.0, -5.0], [2.0, 2.0]):
         x = lab.constant(values)
-        assert np.array_equal(compiled(x).numpy(), branch(x).numpy())
+        assert np.array_equal(compiled(x).numpy(), leaves_by_float(x).numpy())
 
 
 def test_why_names_the_line() -> None:
-    compiled = lab.function(branch)
+    compiled = lab.function(leaves_by_float)
     compiled(x2)
-    line = branch.__code__.co_firstlineno + 1
+    line = leaves_by_float.__code__.co_firstlineno + 1
     assert f"line {line} of {__file__}" in compiled.why()
 
 
@@ -250,15 +234,16 @@ def test_an_error_that_the_function_catches_is_not_baked_in() -> None:
             assert np.array_equal(compiled(x2, i).numpy(), f(x2, i).numpy())
 
 
-@pytest.mark.parametrize("name", ["segment_sum", "segment_max", "segment_prod"])
+@pytest.mark.parametrize("name", ["segment_prod", "unsorted_segment_prod"])
 def test_a_refusal_names_the_function_that_was_called_and_no_wrapper_of_it(name: str) -> None:
     called = getattr(lab.math, name)
+    more = [100] if name.startswith("un") else []
 
     @lab.function
     def program(ids: lab.Tensor) -> lab.Tensor:
-        return called(ids, ids)
+        return called(ids, ids, *more)
 
-    program(lab.constant([0, 1, 2]))
+    program(lab.range(100))
     assert [refusal.reason for refusal in program.refusals] == [f"{name} looks at the values of a tensor"]
 
 
@@ -281,13 +266,13 @@ def asks_a_library(x: Any) -> Any:
     return x * dataclasses.replace(NOW, rate=3.0).rate
 
 
-def takes_a_loss(x: Any) -> Any:
-    return lab.losses.Hinge()(x, x)
+def takes_a_ratio(x: Any) -> Any:
+    return lab.nn.leaky_relu(x, x[0])
 
 
 NAMED: list[tuple[Callable[[Any], Any], str]] = [
     (gets_by_a_path, "GET_RATE (an attrgetter)"), (asks_a_library, "replace() is called"),
-    (takes_a_loss, "Hinge looks at the values of a tensor"),
+    (takes_a_ratio, "leaky_relu looks at the values of a tensor"),
 ]  # fmt: skip
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_lab.compile.backends import code_of
+from autodiff_lab.compile.front.expected import EXPECT
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Late, Refusal, Trace
 from autodiff_lab.compile.loops.source import Code
-from autodiff_lab.compile.program.program import Program
+from autodiff_lab.compile.program.lines import has_static_shape
+from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.compile.program.stacks import guarded, in_bands
 from autodiff_lab.engine import nest
@@ -34,6 +36,11 @@ _VIEWED = (np.ndarray, DeviceArray)
 _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, TensorShape)
 
 
+def assumptions(program: Program) -> list[Line]:
+    """Return the lines that end a program where a value, or the shape of a result, is not as in the trace."""
+    return [line for line in program.lines if line.op is EXPECT or not has_static_shape(line)]
+
+
 class Refused(NamedTuple):
     """A signature that runs eagerly, and why."""
 
@@ -42,10 +49,11 @@ class Refused(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What makes an entry, and may do so several times, and whether its program runs on the CPU."""
+    """What makes an entry, and may do so several times, whether its program runs on the CPU, and what it assumes."""
 
     entry: Callable[[], Compiled]
     on_cpu: bool
+    assumed: tuple[Any, ...]
 
 
 @dataclass
@@ -61,6 +69,18 @@ class Compiled:
     objects: list[Any]
     open_shapes: list[tuple[Variable, tuple[int, ...]]]
     late: list[Late]
+    assumed: tuple[Any, ...]
+    """Which values and shapes it assumes."""
+    others: list[Compiled] = field(default_factory=list)
+    """Programs for other values of what this one assumes."""
+    tried: int = 0
+    """Traces for others."""
+    making: Any = None
+    """The wait for another one that is being compiled."""
+    served: int = 0
+    """Calls, counted if it assumes anything."""
+    missed: int = 0
+    """Calls that neither it nor the others could serve."""
 
     def moved(self) -> bool:
         """Return whether a variable has moved to another memory since the function was traced."""
@@ -79,7 +99,7 @@ class Compiled:
         """Run the program; False if it cannot serve these values, in which case nothing has changed."""
         if self.open_shapes and any(v._held.shape != shape for v, shape in self.open_shapes):
             return False, None
-        undo = None
+        undo, given = None, arrays
         if self.late:
             arrays, undo = self._with_late(arrays)
         while True:  # a second time where another thread has assigned a variable meanwhile
@@ -89,13 +109,25 @@ class Compiled:
             except Exception:  # noqa: BLE001 - the eager run that follows raises it in our words, or has another shape
                 if undo is not None:
                     undo()
-                return False, None
+                return self._otherwise(given)
+            if self.assumed:
+                self.served += 1
             if not self.assigned:
                 return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
             count = len(values) - len(self.assigned)
             fresh = [a.copy() if a.__class__ in _VIEWED and a.base is not None else a for a in values[count:]]
             if self._assign(inputs, fresh):
                 return True, self.rebuild([wrap(a) for a in values[:count]])
+
+    def _otherwise(self, arrays: list[Any]) -> tuple[bool, Any]:
+        """Run the program for other values that can serve a call, if there is one."""
+        for other in self.others:
+            if other.serves(arrays):
+                done, result = other.call(arrays)
+                if done:
+                    return done, result
+        self.missed += 1
+        return False, None
 
     def _assign(self, inputs: list[Any], fresh: list[Any]) -> bool:
         """Assign new values, unless another thread has assigned one of the variables meanwhile."""
@@ -146,13 +178,19 @@ def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any]
         return rebuild(now)
 
     make = _give_one if isinstance(result, Tensor) else rebuild if len(places) == len(leaves) else give
+    assumed = tuple(
+        [
+            line.params.get("value") or tuple([program.values[i].shape for i in line.outs])
+            for line in assumptions(program)
+        ]
+    )
     open_shapes = [(v, v._held.shape) for v in reads if v._shape is not None]
 
     def entry() -> Compiled:
         made, code = _coded(simplify(program), backend, [order.get(v, -1) for v in assigned])
-        return Compiled(made, code, around, reads, assigned, make, objects, open_shapes, late)
+        return Compiled(made, code, around, reads, assigned, make, objects, open_shapes, late, assumed)
 
-    return Plan(entry, program.memory is None)
+    return Plan(entry, program.memory is None, assumed)
 
 
 def _give_one(tensors: list[Tensor]) -> Any:

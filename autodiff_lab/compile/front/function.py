@@ -9,7 +9,6 @@ compiled with the rest.
 from __future__ import annotations
 
 import functools
-import logging
 import os
 import sys
 import threading
@@ -20,11 +19,11 @@ from typing import Any
 from autodiff_lab.compile.front.effects import Effects
 from autodiff_lab.compile.front.entry import Compiled, Plan, Refused, compiled, not_made
 from autodiff_lab.compile.front.kinds import replaced
-from autodiff_lab.compile.front.reading import Readable
 from autodiff_lab.compile.front.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
 from autodiff_lab.compile.front.typed import P, R, Typed
+from autodiff_lab.compile.front.variants import Varied, add_beside
 from autodiff_lab.compile.front.waiting import Trial, Waiting, example_of, in_background, progress
 from autodiff_lab.engine import configuration, nest
 from autodiff_lab.engine.devices import current_memory
@@ -33,7 +32,6 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events.listener import active, sinks_now
 
-_LOG = logging.getLogger("autodiff_lab")
 _MOST_TRACES = 5
 """How many times one signature may be traced because the surroundings changed."""
 _MOST_SIGNATURES = 64
@@ -44,7 +42,7 @@ _REPLACED = Refusal("a built-in function of Python has been replaced", None)
 _PROFILED = Refusal("another profiler is active, so side effects could not be observed", None)
 
 
-class Function(Readable, Typed[P, R]):
+class Function(Varied, Typed[P, R]):
     """A compiled function; made by `function`.
 
     Attributes
@@ -166,7 +164,7 @@ class Function(Readable, Typed[P, R]):
         elif not entry.moved():
             self.fallbacks += 1
             self._declined += 1
-            return True, call.plainly(self.python_function)
+            return True, self._beside(entry, call)
         return done, result
 
     def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -209,30 +207,37 @@ class Function(Readable, Typed[P, R]):
             raise InvalidArgumentError(f"{self._name}.compile: a tape or a recording is open. Compile outside of it.")
         leaves, rebuild = nest.flatten((args, kwargs))
         args, kwargs = self._fitted(*rebuild([example_of(leaf) for leaf in leaves]))
-        entry: Any = None
+        entry, traced = None, False
+        call = take_apart(self.python_function, args, kwargs, self._known)
         with progress(self._name):
             for _ in range(_BUILDS):
-                call = take_apart(self.python_function, args, kwargs, self._known)
                 with self._lock:
                     entry = self._entries.get(call.key)
                     if not isinstance(entry, (Refused, Waiting)) and not (entry is not None and entry.unchanged()):
                         self._trace(call, None, for_real=False)
+                        traced = True
                         entry = self._entries.get(call.key)
                 if isinstance(entry, Waiting):
                     entry.wait(self._name)
                     entry = self._entries.get(call.key)
                 if entry is not None:
                     break
+                call = take_apart(self.python_function, args, kwargs, self._known)
+            if isinstance(entry, Compiled) and not traced:
+                self._make_beside(entry, call)
         return isinstance(entry, Compiled)
 
     def _fitted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return arguments as calls are made with them."""
         return args, kwargs
 
-    def _trace(self, call: Call, key: tuple[Any, ...] | None, *, for_real: bool = True) -> Any:
+    def _trace(
+        self, call: Call, key: tuple[Any, ...] | None, *, for_real: bool = True, beside: Compiled | None = None
+    ) -> Any:
         """Run the function under a trace, and compile it or note why not.
 
-        This is the actual call: it runs once; if it is not `for_real`, variables get their values back.
+        This is the actual call: it runs once; if it is not `for_real`, variables get their values back.  The program is
+        put `beside` another one for the same arguments that assumes other values, if there is one.
         """
         around = Surroundings(self.python_function, call.objects)
         plain = call.key
@@ -256,7 +261,7 @@ class Function(Readable, Typed[P, R]):
         refusals += [_MET] * met
         if changed is not None:
             refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not repeat", None))
-        attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + 1
+        attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + (beside is None)
         refusals += self._too_many(attempt, bool(refusals))
         if not refusals:
             refusals = not_made(result, lambda value: around.holds(value) or id(value) in lent.containers)
@@ -266,34 +271,31 @@ class Function(Readable, Typed[P, R]):
             if not isinstance(made, list):
                 self._refusals = []
                 self._known |= around.tensors
-                self._make(made, call, key)
+                self._make(made, call, key, beside)
                 return result
             refusals = made
-        self.fallbacks += 1
-        self._refusals = refusals
-        had = self._entries.pop(call.key, None)
-        if not (building and (attempt == 1 or had is not None)):  # what this call built exists in the next one
-            self._entries[call.key] = Refused(refusals, call.objects)
-            self._report()
-            if self._latest is None:  # and so it does for any tensors
-                self._entries[plain] = self._entries[call.key]
-                self._known.clear()
+        if beside is None:
+            self.fallbacks += 1
+            self._refusals = refusals
+            had = self._entries.pop(call.key, None) is not None
+            if not (building and (attempt == 1 or had)):  # what this call built exists in the next one
+                self._refuse(call, plain)
         return result
 
-    def _report(self) -> None:
-        """Log why calls run eagerly, once for each function: results are the same, so nothing else would show it."""
-        if not self._reported:
-            self._reported = True
-            _LOG.warning("%s (reported once; %s.why() says it again)", self.why(), self._name)
-
-    def _make(self, plan: Plan, call: Call, key: tuple[Any, ...] | None) -> None:
+    def _make(self, plan: Plan, call: Call, key: tuple[Any, ...] | None, beside: Compiled | None) -> None:
         """Make the program of a call, or have it made in the background."""
-        if plan.on_cpu and self._backend != "numpy" and in_background():
+        later = plan.on_cpu and self._backend != "numpy" and in_background()
+        if beside is not None:
+            add_beside(beside, plan, later)
+        elif later:
             waiting = self._entries[call.key] = self._waiting = Waiting(plan.entry)
             if key is not None:
                 self._trials[key] = Trial(waiting)
             waiting.start(lambda: self._ready(call, waiting))
-            return
+        else:
+            self._make_now(plan, call, key)
+
+    def _make_now(self, plan: Plan, call: Call, key: tuple[Any, ...] | None) -> None:
         try:
             made = self._entries[call.key] = self._latest = plan.entry()
         except Exception as error:  # noqa: BLE001 - an error of ours is not the user's

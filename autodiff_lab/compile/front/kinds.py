@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.engine.dtypes import DType
+from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.events import TensorLeft
@@ -29,6 +30,7 @@ from autodiff_lab.events import TensorLeft
 _multiarray: Any = import_module(f"{type(np.sin).__module__}._core._multiarray_umath")
 PACKAGE = __name__.partition(".")[0]
 TRUSTED = (PACKAGE, "numpy")
+_OPS = (f"{PACKAGE}.ops.", f"{PACKAGE}.engine.primitives")
 _POINTER = 8
 _REGISTRY = import_module("_abc")
 """The implementation of abstract classes; registrations with them change a token, which is guarded."""
@@ -191,3 +193,15 @@ def replaced() -> bool:
         if now[name] is not kind:
             return True
     return False
+
+
+def run_our_rules(entries: list[Any]) -> bool:
+    """Return whether a sweep through entries runs rules of our ops alone; others may call functions of the user's."""
+    ops: dict[int, Op] = {id(entry[0]): entry[0] for entry in entries}
+    for op in ops.values():
+        rules = op.rules if isinstance(op.rules, tuple) else (op.rules,)
+        if REGISTRY.get(op.name) is not op:
+            return False
+        if any(callable(rule) and not str(rule.__module__).startswith(_OPS) for rule in rules):
+            return False
+    return True

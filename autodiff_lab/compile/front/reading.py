@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from autodiff_lab.compile.front.entry import Compiled
-from autodiff_lab.compile.front.trace import Refusal
+from autodiff_lab.compile.front.entry import Compiled, assumptions
+from autodiff_lab.compile.front.trace import Refusal, where
 from autodiff_lab.compile.front.waiting import Waiting
 from autodiff_lab.compile.loops.source import Kernel
 from autodiff_lab.compile.program.program import Program
@@ -78,10 +78,10 @@ class Readable:
         >>> import autodiff_lab as lab
         >>> @lab.function
         ... def f(x):
-        ...     return x * 2.0 if x > 0 else x
+        ...     return x * float(x)
         >>> _ = f(lab.constant(1.0))
         >>> print(f.why().split(".")[0])
-        f runs eagerly: a branch or bool() asks for the value of a tensor
+        f runs eagerly: the value of a tensor leaves the ops through float
         """
         if self._refusals:
             return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
@@ -91,8 +91,9 @@ class Readable:
             return f"{self._name} is being compiled; until it is, calls run eagerly. {self._name}.compile(...) waits."
         if self._declined:
             return (
-                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, or a "
-                "variable or a result had another shape than in the trace."
+                f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, a "
+                "variable or a result had another shape than in the trace, or a value decided otherwise."
+                f"{self._assumed()}"
             )
         heard = (
             f"{self._heard} call{'s' * (self._heard > 1)} of {self._name} ran op by op, inside a tape or a recording. "
@@ -102,8 +103,24 @@ class Readable:
             return heard if self._heard else f"{self._name} has not been called yet."
         turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
         loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
-        told = [f"{self._name} is compiled.{loops}", *(f"{why}." for why in self._latest.code.unrolled)]
+        told = [
+            f"{self._name} is compiled.{loops}{self._assumed()}",
+            *(f"{why}." for why in self._latest.code.unrolled),
+        ]
         return " ".join([*told, heard] if self._heard else told)
+
+    def _assumed(self) -> str:
+        """Say what the latest program assumes, if anything."""
+        assumed = assumptions(self._latest.program) if self._latest is not None else []
+        if self._latest is None or not assumed:
+            return ""
+        places = dict.fromkeys(where(line.place) for line in assumed if line.place is not None)
+        count = 1 + len(self._latest.others)
+        return (
+            f" Values decide on a branch, a position or a shape in it ({'; '.join(list(places)[:3])}). A call in which "
+            f"they differ runs eagerly until there is a program for them; there {'are' if count > 1 else 'is'} {count} "
+            "so far."
+        )
 
     @property
     def _name(self) -> str:

@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.compile.front.expected import EXPECT, MOST_ASSUMED, expected
 from autodiff_lab.compile.front.frames import called_function
+from autodiff_lab.compile.front.kinds import run_our_rules
 from autodiff_lab.compile.program.names import statement_names
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.engine.devices import memory_of
@@ -42,9 +44,13 @@ class Refusal(NamedTuple):
     def __str__(self) -> str:
         if self.place is None:
             return self.reason
-        cell = cell_of(self.place[0])  # the file name of a notebook's cell means nothing to its author
-        where = f"{cell}, line {self.place[1]}" if cell else f"line {self.place[1]} of {self.place[0]}"
-        return f"{self.reason} ({where})"
+        return f"{self.reason} ({where(self.place)})"
+
+
+def where(place: Place) -> str:
+    """Return a line in words; the file name of a notebook's cell means nothing to its author."""
+    cell = cell_of(place[0])
+    return f"{cell}, line {place[1]}" if cell else f"line {place[1]} of {place[0]}"
 
 
 class Late(NamedTuple):
@@ -64,7 +70,6 @@ _CURE = {
     "__array__": "Try the function of lab instead of NumPy's.",
 }
 _LARGE_BYTES = 1 << 14
-_OPS = tuple([f"{__name__.partition('.')[0]}.{place}" for place in ("ops.", "engine.primitives")])
 _LONG = (np.ndarray, DeviceArray)
 _NEW: Any = tuple.__new__  # a named tuple's own takes three times as long
 _known: Any = dict.get  # without a search in families that are not loaded
@@ -84,21 +89,6 @@ def _literal(value: Any) -> bool:
     return value.__class__ in (int, float, bool, complex)
 
 
-def _is_ours(rule: Any) -> bool:
-    """Return whether a rule stands in one of our modules of ops; in others, one may call functions of the user's."""
-    return str(rule.__module__).startswith(_OPS)
-
-
-def _are_ours(entries: list[Any]) -> bool:
-    """Return whether a sweep through entries runs nothing but rules of this package."""
-    ops: dict[int, Op] = {id(entry[0]): entry[0] for entry in entries}
-    for op in ops.values():
-        rules = op.rules if isinstance(op.rules, tuple) else (op.rules,)
-        if REGISTRY.get(op.name) is not op or any(callable(rule) and not _is_ours(rule) for rule in rules):
-            return False
-    return True
-
-
 class Trace:
     """A sink that turns what it receives into a Program; see the module."""
 
@@ -115,6 +105,7 @@ class Trace:
         self.reads: dict[Variable, Tensor] = {}
         self.refusals: list[Refusal] = []
         self._noted: list[tuple[Any, ...]] = []  # the fields of lines, with spots in code instead of places
+        self._assumed = 0  # how many values the program assumes
         self._spot: Spot = None  # in a sweep, the line that began it
         self.values: dict[int, Value] = {}
         self.arguments = [t._id for t in arguments]
@@ -162,7 +153,7 @@ class Trace:
     @contextmanager
     def unobserved(self, entries: list[Any]) -> Generator[None]:
         """Let nobody observe calls in a block that sweeps through entries, if nothing but our own rules runs there."""
-        if get_ident() != self._thread or not _are_ours(entries):
+        if get_ident() != self._thread or not run_our_rules(entries):
             yield
             return
         observe, self.observe = self.observe, None
@@ -246,13 +237,13 @@ class Trace:
 
     def note_peek(self, tensor: Tensor, how: str) -> None:
         """Note a value that was read; it matters if it depends on the inputs."""
-        if not self.refusals and self._resolved(tensor) in self._depends:
-            words = {
-                "bool": "a branch or bool() asks for the value of a tensor",
-                "index": "a tensor is used as an index",
-            }
-            what = words.get(how, f"the value of a tensor leaves the ops through {how}")
-            self.refuse(f"{what}. {_CURE.get(how, '')}".rstrip())
+        if self.refusals or (key := self._resolved(tensor)) not in self._depends:
+            return
+        if how in ("bool", "index", "int") and self._expects(key, tensor):
+            return
+        words = {"bool": "a branch or bool() asks for the value of a tensor", "index": "a tensor is used as an index"}
+        what = words.get(how, f"the value of a tensor leaves the ops through {how}")
+        self.refuse(f"{what}. {_CURE.get(how, '')}".rstrip())
 
     def note_look(self, holder: Any) -> None:
         """Note that our own code looked at the values of a tensor or variable outside of the ops."""
@@ -261,8 +252,19 @@ class Trace:
         if holder.__class__ is Variable:
             if holder._id < self._start or holder in self.assigned:
                 self.refuse(f"{called_function()} reads the value of the variable {holder.name} outside of the ops")
-        elif self._resolved(holder) in self._depends:
+        elif (key := self._resolved(holder)) in self._depends and not self._expects(key, holder):
             self.refuse(f"{called_function()} looks at the values of a tensor")
+
+    def _expects(self, key: int, tensor: Tensor) -> bool:
+        """Let the program serve only calls with the present value, if it is one that decides; return whether it is."""
+        params = expected(tensor._held)
+        self._assumed += 1
+        if params is None or self._assumed > MOST_ASSUMED:
+            return False
+        there = fresh_id()
+        self.values[there] = self.values[key]._replace(name="")
+        self._noted.append((EXPECT, (key,), params, (there,), self._spot or spot_now(2), None))
+        return True
 
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was read: its value is an input, or what the function assigned before."""

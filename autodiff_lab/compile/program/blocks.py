@@ -224,6 +224,11 @@ def _by_segment(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "extremes", (*sizes[1:], *how), (False, False), out.shape[0])
 
 
+def _assumed(line: Line, values: list[Value]) -> Block | None:
+    value = line.params["value"]
+    return Block(_POSITIONS, "expect", (int(value[0]),), (False,)) if len(value) == 1 else None
+
+
 _FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "top_positions"})
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
@@ -234,12 +239,14 @@ _GIVEN = {
     "sum": (*_FLOATS, *_INTEGERS, *_COMPLEX),
     **dict.fromkeys(("all", "any"), ("bool",)),
     **dict.fromkeys(("marked_classes", "one_hot"), _INTEGERS),
+    "expect": (*_INTEGERS, "bool"),
 }
 """The dtypes of what blocks are given, for those that do not take floats alone."""
 _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "all": _reduced, "any": _reduced, "marked_classes": _hot, "one_hot": _hot, **dict.fromkeys(FUNCTIONS, _transformed),
     "argmax": _found, "argmin": _found, "argsort": _ordered, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned,
-    "cumsum": _scanned, "put_along": _along_rows, "take_along": _along_rows, "top_positions": _ordered,
+    "cumsum": _scanned, "expect": _assumed, "put_along": _along_rows, "take_along": _along_rows,
+    "top_positions": _ordered,
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,

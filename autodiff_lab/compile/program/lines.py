@@ -98,11 +98,12 @@ STATIC = frozenset({
     "lu_factors", "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments", "tensor_scatter_nd_add",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "marked_classes",
-    "put_along", "take_along", "top_positions",
+    "put_along", "take_along", "top_positions", "expect",
+    "segment_sum", "segment_max", "segment_min",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
 JUDGING = frozenset({
-    "where_true", "unique", "unique_counts", "unique_numbers",
+    "expect", "where_true", "unique", "unique_counts", "unique_numbers",
     "gather", "gather_nd", "take", "take_along", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
     "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_update", "segment_sum", "segment_max",
     "segment_min", "invert_permutation", "floordiv", "floormod", "truncatediv", "truncatemod",

@@ -114,6 +114,13 @@ def find_order(out, x, outer, length, inner, count, falling) -> int:
 
 
 @register_jitable
+def expect(out, x, value) -> int:
+    """Copy one number; return 1 where it is another than the program was compiled for."""
+    out[0] = x[0]
+    return 0 if x[0] == value else 1
+
+
+@register_jitable
 def extremes(out, room, x, positions, length, inner, count, largest, empty) -> int:
     """Write the largest of the rows at each position, or the least; 0 or the limit of the dtype where there is none."""
     nothing = finfo(x.dtype).max if empty > 0 else finfo(x.dtype).min if empty < 0 else x.dtype.type(0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair, handed, is_composite
-from autodiff_lab.engine.primitives import stack
+from autodiff_lab.engine.primitives import reshape_to, stack
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch, UnimplementedError
@@ -169,6 +169,11 @@ argmin_at = general(
     "argmin", lambda x, axis: np.int64(0) + np.argmin(real_only("argmin", x), axis=axis), None, symbol="argmin",
     latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the smallest element of {0}",
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
+
+
+def positions_of(mask: Tensor, count: int) -> Tensor:
+    """Return where a vector of truth values is true, in a trace: the program serves calls with as many of them."""
+    return reshape_to(where_true(mask), shape=(count,))
 
 
 def _indices(value: Any, what: str, x: Tensor) -> Tensor:

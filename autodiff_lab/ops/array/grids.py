@@ -9,14 +9,16 @@ import numpy as np
 from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.devices import beside, placed
 from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.primitives import broadcast
 from autodiff_lab.engine.shape import TensorShape, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import tell_made
+from autodiff_lab.events.listener import tell_made, trace_now, values_in_trace
+from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.array.repeating import pad
-from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.array.shaping import expand_dims, reshape, transpose
 from autodiff_lab.ops.array.slicing import slice
 from autodiff_lab.ops.checks import not_integers, one_of, room
 from autodiff_lab.ops.docs import document
@@ -47,11 +49,17 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str | None = None) -
 def sequence_mask(lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = "bool",
                   name: str | None = None) -> Tensor:
     given = convert(lengths)
-    counts = np.asarray(given._array)
+    traced = trace_now() is not None and given._held.dtype.kind in "iu" and not on_gpu(given._held)
+    counts = np.asarray(values_in_trace(given) if traced else given._array)
     if counts.size and counts.dtype.kind not in "iu":
         raise not_integers(public(counts.dtype), "sequence_mask: lengths")
+    if traced and maxlen is None and counts.size:
+        maxlen = RECORDING.max(given, axes=tuple(range(-counts.ndim, 0)), keepdims=False)
     width = int(counts.max(initial=0)) if maxlen is None else whole(maxlen, "sequence_mask: maxlen")
     room(width * max(counts.size, 1), "sequence_mask: maxlen")
+    if traced:
+        places = tell_made(wrap(np.arange(width, dtype=counts.dtype)))
+        return named(cast(places < expand_dims(given, -1), dtype), name)
     with beside(given):
         return named(cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype), name)
 

@@ -6,17 +6,21 @@ A list in brackets is not NumPy's fancy indexing: each of its entries indexes th
 
 from __future__ import annotations
 
+import math
 import reprlib
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.failure import kind_of
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import is_array, zeros
 
 Items = tuple[tuple[Any, ...], ...]
@@ -91,7 +95,7 @@ def _integer(value: Any) -> int:
 
 def _short(value: Any) -> str:
     """Return an index in short: a tensor by its dtype and shape."""
-    return kind_of(value._array) if isinstance(value, (Tensor, Variable)) else reprlib.repr(value)
+    return kind_of(value._held) if isinstance(value, (Tensor, Variable)) else reprlib.repr(value)
 
 
 def _bound(value: Any) -> int | None:
@@ -189,8 +193,53 @@ def _is_mask(index: Any) -> bool:
     """Return whether the brackets hold one array of bools, which keeps the elements where it is true."""
     if index.__class__ is tuple or index.__class__ is int or index.__class__ is slice:
         return False
-    array = index._array if isinstance(index, (Tensor, Variable)) else index
+    array = index._held if isinstance(index, (Tensor, Variable)) else index
     return is_array(array) and array.dtype.kind == "b"
+
+
+def _taken_in_trace(x: Tensor, index: Any) -> tuple[Tensor, Any]:
+    """Take positions that are tensors by an op, so that they may differ from call to call.
+
+    They are single integers, and slices that begin at one and are as long in every call.  Return what is left: the
+    tensor of which these parts were taken, and the index without them.
+    """
+    parts = list(index) if isinstance(index, (tuple, list)) else [index]
+    parts = [v for part in parts for v in (part if isinstance(part, list) else [part])]
+    rank = x._held.ndim
+    used = sum(part is not None and part is not Ellipsis for part in parts)
+    if used > rank or parts.count(None) + used + any(part is Ellipsis for part in parts) != len(parts):
+        return x, index
+    kept, found, axis = [], [], 0
+    for part in parts:
+        if _is_position(part):
+            found.append((axis, part))
+        elif isinstance(part, slice) and part.step is None and _is_position(part.start) and part.stop is not None:
+            found.append((axis, part))
+            kept.append(slice(None))
+        else:
+            kept.append(part)
+        axis += 0 if part is None else rank - used if part is Ellipsis else 1
+    for axis, part in reversed(found):
+        x = _position_taken(x, axis, part)
+    return x, tuple(kept)
+
+
+def _is_position(part: Any) -> bool:
+    """Return whether part of an index is a tensor of one integer."""
+    return isinstance(part, (Tensor, Variable)) and not part._held.ndim and part._held.dtype.kind in "iu"
+
+
+def _position_taken(x: Tensor, axis: int, part: Any) -> Tensor:
+    """Take one position of an axis, or a slice of it; the op refuses what lies outside, and Python decides then."""
+    ops = import_module("autodiff_lab.ops.array.gathering")
+    with unheard():
+        if isinstance(part, slice):
+            length = _integer(part.stop - part.start)
+            at = part.start + tell_made(wrap(np.arange(length).astype(part.start._held.dtype)))
+        else:
+            at = part + 0
+            at = ops.where(at < 0, at + x._held.shape[axis], at)
+    return ops.gather_axis(x, at, axis=axis - x._held.ndim, dense=True)
 
 
 def getitem(x: Any, index: Any) -> Tensor:
@@ -214,7 +263,12 @@ def getitem(x: Any, index: Any) -> Tensor:
         from autodiff_lab.ops.array.selection import boolean_mask
 
         return boolean_mask(tensor, index)
-    return slice_items(tensor, items=as_items(index, tensor._held.shape))
+    items = _plain_items(index, tensor._held.shape)
+    if items is None:
+        if trace_now() is not None:
+            tensor, index = _taken_in_trace(tensor, index)
+        items = as_items(index, tensor._held.shape)
+    return slice_items(tensor, items=items)
 
 
 class VariableSlice(Tensor):
@@ -224,19 +278,45 @@ class VariableSlice(Tensor):
 
     def assign(self, value: Any) -> Variable:
         """Replace this part of the variable."""
-        return self._variable.assign_slice(self._index, value)
+        variable, place = self._variable, _place_of(self._index, self._variable)
+        if trace_now() is not None and variable._held.__class__ is np.ndarray and variable._held.dtype.kind != "O":
+            changed = _with_part(variable.read(), place, convert(value, variable.read()))
+            if changed is not None:
+                return variable.assign(changed)
+        return variable.assign_slice(place, value)
+
+
+def _with_part(x: Tensor, place: Any, value: Tensor) -> Tensor | None:
+    """Return a tensor with another part, by an op, which may write rows into a variable; None if the part differs."""
+    ops, shaping = (import_module(f"autodiff_lab.ops.array.{name}") for name in ("gathering", "shaping"))
+    shape = x._held.shape
+    whole_rows = isinstance(place, tuple) and None not in place and all(p == slice(None) for p in place[1:])
+    lead = shape[:1] if whole_rows else shape
+    numbers = np.arange(math.prod(lead)).reshape(lead)[place[:1] if whole_rows else place]
+    part = (*np.shape(numbers), *shape[1:]) if whole_rows else np.shape(numbers)
+    have = value._held.shape
+    if value._held.dtype != x._held.dtype or any(n not in (1, m) for n, m in zip(have[::-1], part[::-1], strict=False)):
+        return None
+    if len(have) > len(part):
+        return None
+    rows = shaping.reshape(shaping.broadcast_to(value, part), (np.size(numbers), *shape[len(lead):]))
+    flat = x if whole_rows else shaping.reshape(x, (-1,))
+    return shaping.reshape(ops.tensor_update(flat, rows, convert(np.reshape(numbers, (-1, 1)))), shape)
 
 
 def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:
     part = getitem(variable, index)
     view = VariableSlice()
     view._held, view._id, view._hollow = part._held, part._id, None
-    if _is_mask(index):
-        view._index = index._array if isinstance(index, (Tensor, Variable)) else np.array(index)
-    else:
-        view._index = _python_index(as_items(index, variable._held.shape))
-    view._variable = variable
+    view._index, view._variable = index, variable
     return view
+
+
+def _place_of(index: Any, variable: Variable) -> Any:
+    """Return an index as NumPy takes it."""
+    if _is_mask(index):
+        return index._array if isinstance(index, (Tensor, Variable)) else np.array(index)
+    return _python_index(as_items(index, variable._held.shape))
 
 
 Tensor.__getitem__ = getitem  # type: ignore[method-assign]

@@ -16,14 +16,14 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import tell_made
+from autodiff_lab.events.listener import tell_made, trace_now, unheard, values_in_trace
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
 from autodiff_lab.kernels.indexing.reference import search_rows
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.gathering import gather_axis, scatter_axis
+from autodiff_lab.ops.array.gathering import gather_axis, positions_of, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import axis_from_end, dtypes_unequal, one_of
 from autodiff_lab.ops.docs import document
@@ -207,7 +207,9 @@ def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: str = "l
 
 @structured(2)
 def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntsLike | None = None, name: str | None = None) -> Tensor:
-    x, kept = convert(tensor), convert_to_tensor(mask)._array
+    x, chosen = convert(tensor), convert_to_tensor(mask)
+    traced = trace_now() is not None and not on_gpu(chosen._held)
+    kept = values_in_trace(chosen) if traced else chosen._array
     if isinstance(mask, Tensor) and kept.ndim and x.device != mask.device:
         raise DeviceMismatch(f"boolean_mask: the tensor is on {x.device} and the mask on {mask.device}; nothing is "
                              "copied implicitly. Try .gpu() or .cpu() on one of them.")
@@ -220,7 +222,11 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntsLike | None = N
         raise ShapeMismatch(f"boolean_mask: mask must have shape {shape[at:at + rank]} for axis {at} of a tensor "
                             f"of shape {shape}, got {kept.shape}.")
     x = reshape(x, (*shape[:at], kept.size, *shape[at + rank:])) if rank > 1 else x
-    places = tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0])))
+    if traced:
+        with unheard():
+            places = positions_of(reshape(chosen, (kept.size,)), int(np.count_nonzero(kept)))
+    else:
+        places = tell_made(wrap(beside(x._held, np.nonzero(kept.reshape(-1))[0])))
     return gather_axis(x, places, axis=at - x._held.ndim, dense=True, name=name)
 
 

@@ -16,7 +16,7 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import tell_made, tell_peek
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.arrays import arange, on_gpu
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_number
@@ -39,7 +39,6 @@ def _number(value: Any, dtype: Any, what: str) -> Any:
     else:
         with on_cpu():
             tensor = convert_to_tensor(value, dtype)
-    tell_peek(tensor, "range")
     array = as_number(tensor._array, "range")
     if array.ndim:
         raise ShapeMismatch(f"range: expected {what} of rank 0, got shape {array.shape}.")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.kernels.arrays import beside
-from autodiff_lab.ops.array.gathering import gather_axis
+from autodiff_lab.events.listener import tell_made, tell_peek, trace_now, unheard, values_in_trace
+from autodiff_lab.kernels.arrays import beside, on_gpu
+from autodiff_lab.ops.array.gathering import gather_axis, positions_of
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
 from autodiff_lab.ops.array.shaping import reshape
@@ -27,14 +30,26 @@ _slice = slice  # the public function below takes the name
 
 def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input_)
-    first, lengths, shape = as_integers(begin, "slice: begin"), as_integers(size, "slice: size"), x._held.shape
+    begins, lengths, shape = _begins(begin), as_integers(size, "slice: size"), x._held.shape
+    first = tuple([int(values_in_trace(b)) if isinstance(b, Tensor) else b for b in begins])
     if not len(first) == len(lengths) == len(shape):
         raise ShapeMismatch(f"slice: begin and size must have a number for each of the {len(shape)} axes, got {first} "
                             f"and {lengths}.")
-    lengths = tuple(n - b if k == -1 else k for b, k, n in zip(first, lengths, shape, strict=True))
+    lengths = tuple([n - as_integer(b, "slice: begin") if k == -1 else k
+                     for b, k, n in zip(begins, lengths, shape, strict=True)])
     if any(not 0 <= b <= b + k <= n for b, k, n in zip(first, lengths, shape, strict=True)):
         raise InvalidArgumentError(f"slice: begin {first} and size {lengths} are out of bounds for shape {shape}.")
-    return named(getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True))), name)
+    return named(getitem(x, tuple([_slice(b, b + k) for b, k in zip(begins, lengths, strict=True)])), name)
+
+
+def _begins(begin: Any) -> Sequence[Any]:
+    """Return where a slice begins as integers; in a trace what a tensor says stays one, since it may change."""
+    if trace_now() is None:
+        return as_integers(begin, "slice: begin")
+    vector = isinstance(begin, Tensor) and begin._held.ndim == 1
+    items = [begin[k] for k in range(begin._held.size)] if vector else listed(begin, "slice: begin")
+    return [b if isinstance(b, Tensor) and not b._held.ndim and b._held.dtype.kind in "iu"
+            else as_integer(b, "slice: begin") for b in items]
 
 
 def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, strides: IntsLike | None = None,
@@ -70,7 +85,9 @@ def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, stride
 @structured(2)
 def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int,
                       name: str | None = None) -> list[Tensor]:
-    x, parts = convert(data), np.asarray(convert(partitions)._array)
+    x, numbers = convert(data), convert(partitions)
+    traced = trace_now() is not None and not on_gpu(numbers._held)
+    parts = np.asarray(values_in_trace(numbers) if traced else numbers._array)
     num_partitions = room(as_integer(num_partitions, "dynamic_partition: num_partitions"), "dynamic_partition")
     if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
         raise ShapeMismatch(f"dynamic_partition: partitions must be integers whose shape {parts.shape} the shape "
@@ -80,8 +97,20 @@ def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: 
                                    f"{int(parts.min())} to {int(parts.max())}.")
     flat = reshape(x, (parts.size, *x._held.shape[parts.ndim:])) if parts.ndim != 1 else x
     axis = -flat._held.ndim
-    places = [beside(x._held, np.flatnonzero(parts.ravel() == i)) for i in range(num_partitions)]
-    return named([gather_axis(flat, wrap(at), axis=axis, dense=True) for at in places], name)
+    if traced:
+        places = _places_in_trace(numbers, parts, num_partitions)
+    else:
+        places = [wrap(beside(x._held, np.flatnonzero(parts.ravel() == i))) for i in range(num_partitions)]
+    return named([gather_axis(flat, at, axis=axis, dense=True) for at in places], name)
+
+
+def _places_in_trace(numbers: Tensor, parts: Any, count: int) -> list[Tensor]:
+    """Return where each number stands; a call in which parts have other lengths does not fit the program."""
+    with unheard():
+        flat = reshape(numbers, (parts.size,))
+        tell_peek(RECORDING.all((flat >= 0) & (flat < count), axes=(-1,), keepdims=False), "bool")
+        chosen = [RECORDING.equal(flat, convert(i, flat)) for i in range(count)]
+        return [positions_of(mask, int(np.count_nonzero(parts == i))) for i, mask in enumerate(chosen)]
 
 
 def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
@@ -104,7 +133,7 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
         raise InvalidArgumentError(f"dynamic_stitch: index {missing} is missing.")
     source = np.zeros(there.size, np.int64)
     source[order.astype(np.int64)] = np.arange(len(order))  # of two parts for one place the later one stays
-    return gather_axis(flat, wrap(beside(flat._held, source)), axis=-flat._held.ndim, dense=True, name=name)
+    return gather_axis(flat, tell_made(wrap(beside(flat._held, source))), axis=-flat._held.ndim, dense=True, name=name)
 
 
 _BACK = "1 for what is taken, 0 for the rest"

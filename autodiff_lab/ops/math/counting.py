@@ -12,18 +12,19 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import tell_made, tell_peek
-from autodiff_lab.kernels.arrays import arange, beside, full, ranked
+from autodiff_lab.events.listener import tell_made, tell_peek, trace_now, unheard, values_in_trace
+from autodiff_lab.kernels.arrays import arange, beside, full, on_gpu, ranked
 from autodiff_lab.kernels.checks import require, told
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_shape
-from autodiff_lab.ops.array.gathering import scatter_nd
+from autodiff_lab.ops.array.gathering import scatter_nd, where
+from autodiff_lab.ops.array.joining import stack
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import not_integers
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import maximum, minimum
-from autodiff_lab.ops.math.comparison import floor, less, less_equal
-from autodiff_lab.ops.math.reductions import reduce_all
+from autodiff_lab.ops.math.comparison import floor, greater_equal, less, less_equal
+from autodiff_lab.ops.math.reductions import reduce_all, reduce_max
 from autodiff_lab.ops.math.segments import sum_segments
 from autodiff_lab.ops.structured import structured
 
@@ -67,6 +68,12 @@ def _integers(value: Any, what: str) -> Any:
     return array.astype(np.int64)
 
 
+def _in_trace(*values: Any) -> bool:
+    """Return whether integers may change from call to call of a program, so that ops must count them."""
+    return trace_now() is not None and all(
+        value._held.dtype.kind in "iu" and value._held.size and not on_gpu(value._held) for value in values)
+
+
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     _integers(x, "invert_permutation")
     return inverse_order(x, name=name)
@@ -86,11 +93,15 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: 
 def bincount(arr: TensorLike, weights: TensorLike | None = None, minlength: TensorLike | None = None,
              maxlength: TensorLike | None = None, dtype: DTypeLike = "int32",
              name: str | None = None, axis: int | None = None, binary_output: bool = False) -> Tensor:
-    numbers, binary_output = _integers(arr, "bincount"), flag(binary_output, "bincount: binary_output")
+    given, binary_output = convert(arr), flag(binary_output, "bincount: binary_output")
+    traced = _in_trace(given)
+    numbers = ranked(values_in_trace(given)) if traced else _integers(arr, "bincount")
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError(f"bincount: numbers must not be negative, got {int(numbers.min())}.")
     if not (axis is None or (isinstance(axis, int) and axis in (0, -1))) or (axis == -1 and numbers.ndim > 2):
         raise InvalidArgumentError(f"bincount: axis must be None, 0 or -1 (of a vector or a matrix), got {axis}.")
+    if traced:
+        return named(_counted_in_trace(given, weights, minlength, maxlength, dtype, axis, binary_output), name)
     length = (int(numbers.max()) if numbers.size else -1) + 1
     length = max(length, as_integer(minlength, "bincount: minlength", 0)) if minlength is not None else length
     length = min(length, as_integer(maxlength, "bincount: maxlength", 0)) if maxlength is not None else length
@@ -111,21 +122,51 @@ def bincount(arr: TensorLike, weights: TensorLike | None = None, minlength: Tens
     return named(reshape(total[:-1], shape), name)
 
 
+def _counted_in_trace(given: Tensor, weights: Any, minlength: Any, maxlength: Any, dtype: Any, axis: int | None,
+                      binary: bool) -> Tensor:
+    """Count by ops: a program assumes that no number is negative, and how many bins there are."""
+    with unheard():
+        numbers = cast(alone(given), "int64")
+        tell_peek(reduce_all(greater_equal(numbers, 0)), "bool")
+        bins = reduce_max(numbers) + 1 if maxlength is None or maxlength is not minlength else minlength
+        bins = bins if minlength is None else maximum(bins, minlength)
+        length = whole(bins if maxlength is None else minimum(bins, maxlength), "bincount: maxlength")
+        in_rows = axis == -1 and given._held.ndim == 2
+        rows = given._held.shape[0] if in_rows else 1
+        as_shape((rows, length), "bincount: shape")
+        first = tell_made(wrap(length * np.arange(rows)[:, None] if in_rows else np.int64(0)))
+        places = reshape(where(less(numbers, length), numbers + first, rows * length), (-1,))
+        ones = tell_made(wrap(np.ones(given._held.shape, np.int64)))
+    heavy = ones if weights is None or binary else convert(weights)
+    if heavy._held.shape != given._held.shape:
+        raise ShapeMismatch(f"bincount: expected weights of shape {given._held.shape}, got {heavy._held.shape}.")
+    total = sum_segments(reshape(heavy, (-1,)), places, count=rows * length + 1)
+    total = reshape(total[:-1], (rows, length) if in_rows else (length,))
+    return cast(minimum(total, 1) if binary else total, dtype) if heavy is ones else total
+
+
 def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: TensorLike | None = None,
                      weights: TensorLike | None = None,
                      dtype: DTypeLike = "int32", name: str | None = None) -> Tensor:
-    true, guessed = _integers(labels, "confusion_matrix"), _integers(predictions, "confusion_matrix")
+    classes = convert(labels), convert(predictions)
+    traced = _in_trace(*classes)
+    true, guessed = [ranked(values_in_trace(one)) if traced else _integers(one, "confusion_matrix") for one in classes]
     if true.ndim != 1 or true.shape != guessed.shape:
         raise ShapeMismatch(f"confusion_matrix: expected two vectors of one length, got shapes {true.shape} and "
                             f"{guessed.shape}.")
-    both = np.stack([true, guessed], -1)
+    both, pairs = np.stack([true, guessed], -1), None
+    if traced:
+        with unheard():
+            pairs = stack([cast(alone(one), "int64") for one in classes], -1)
+            num_classes = reduce_max(pairs) + 1 if num_classes is None else num_classes
     count = (int(both.max()) if both.size else -1) + 1 if num_classes is None else whole(
         num_classes, "confusion_matrix: num_classes")
     if both.size and (both.min() < 0 or both.max() >= count):
         raise InvalidArgumentError(f"confusion_matrix: classes must be in [0, {count}), got {int(both.min())} to "
                                    f"{int(both.max())}.")
     heavy = tell_made(wrap(full((len(true),), 1, true))) if weights is None else convert(weights)
-    return named(scatter_nd(tell_made(wrap(both)), cast(heavy, dtype), (count, count)), name)
+    at = tell_made(wrap(both)) if pairs is None else pairs
+    return named(scatter_nd(at, cast(heavy, dtype), (count, count)), name)
 
 
 def histogram_fixed_width_bins(values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100,

@@ -19,7 +19,7 @@ from autodiff_lab.engine.dtypes import public
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import tell_made, trace_now, unheard
+from autodiff_lab.events.listener import tell_made, tell_peek, trace_now, unheard, values_in_trace
 from autodiff_lab.kernels.arrays import arange, beside, full, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half
@@ -33,9 +33,9 @@ from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import not_integers, room
 from autodiff_lab.ops.docs import doc
 from autodiff_lab.ops.math.arithmetic import divide, maximum, sqrt
-from autodiff_lab.ops.math.comparison import greater_equal, less
+from autodiff_lab.ops.math.comparison import greater_equal, less, logical_and
 from autodiff_lab.ops.math.elementary import truncatediv
-from autodiff_lab.ops.math.reductions import reduce_prod
+from autodiff_lab.ops.math.reductions import reduce_all, reduce_prod
 from autodiff_lab.ops.structured import called, structured
 
 if TYPE_CHECKING:
@@ -97,6 +97,20 @@ def _sorted(data: Any, segment_ids: Any, what: str) -> Parts:
     return x, ids, room(int(ids[-1]) + 1 if ids.size else 0, what)
 
 
+def _sorted_in_trace(data: Any, segment_ids: Any, what: str) -> Parts:
+    """Do the same for numbers that may differ from call to call, as long as there are as many segments."""
+    x, ids = convert(data), convert(segment_ids)
+    held = values_in_trace(ids)
+    if held.ndim != 1 or not held.size or held.dtype.kind not in "iu" or on_gpu(held) or on_gpu(x._held) or (
+        x._held.dtype.kind in "bO" or x._held.shape[:1] != held.shape or held[0] < 0 or np.any(held[1:] < held[:-1])
+    ):
+        return _sorted(data, segment_ids, what)
+    with unheard():
+        tell_peek(logical_and(ids[0] >= 0, reduce_all(ids[1:] >= ids[:-1])), "bool")
+        count = whole(ids[-1] + 1, what)
+        return x, cast(ids, "int64"), room(count, what)
+
+
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
     x, ids = _numbers(data, segment_ids, what)
     count = room(as_integer(num_segments, f"{what}: num_segments", 0), f"{what}: num_segments")
@@ -143,6 +157,14 @@ def _best_in_trace(data: Any, segment_ids: Any, count: int, what: str, op: Any) 
     return _best(op, (rows, numbers, count + 1), None)[:count]
 
 
+def _lengths_in_trace(x: Tensor, ids: Tensor, count: int, root: bool) -> Tensor:
+    with unheard():
+        ones = tell_made(wrap(np.ones(ids._held.shape, np.float64)))
+        lengths = maximum(sum_segments(ones, ids, count=count), 1.0)
+        rest = (1,) * (x._held.ndim - 1)
+        return reshape(cast(sqrt(lengths) if root else lengths, x.dtype), (count, *rest))
+
+
 def _average_in_trace(data: Any, segment_ids: Any, count: int, what: str, root: bool = False) -> Tensor:
     x = convert(data)
     if x._held.dtype.kind in "iu" and root:
@@ -160,7 +182,7 @@ def _average_in_trace(data: Any, segment_ids: Any, count: int, what: str, root: 
 
 def _add(parts: Parts) -> Tensor:
     x, ids, count = parts
-    return sum_segments(x, tell_made(wrap(ids)), count=count)
+    return sum_segments(x, ids if isinstance(ids, Tensor) else tell_made(wrap(ids)), count=count)
 
 
 def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
@@ -168,6 +190,9 @@ def _average(parts: Parts, root: bool, whole: bool = False) -> Tensor:
     x, ids, count = parts
     if is_half(x._held.dtype):
         return cast(_average((cast(x, "float32"), ids, count), root), x.dtype)
+    if isinstance(ids, Tensor):
+        return (truncatediv if whole and x._held.dtype.kind in "iu" else divide)(
+            _add(parts), _lengths_in_trace(x, ids, count, root))
     lengths = np.maximum(np.bincount(ids, minlength=count), 1).astype(np.float64)
     lengths = (np.sqrt(lengths) if root else lengths).reshape((count,) + (1,) * (x._held.ndim - 1))
     divisor = tell_made(wrap(lengths.astype(x._held.dtype)))
@@ -226,7 +251,8 @@ def _documented(function: Any, words: str, derivative: str, result: str, shapes:
 def _of_sorted(what: str, reduce: Callable[[Parts], Tensor], words: str, derivative: str, result: str) -> _OfSorted:
     """Make a public function over segments whose numbers ascend."""
     def function(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
-        return named(reduce(_sorted(data, segment_ids, what)), name)
+        parts = _sorted if trace_now() is None or what == "segment_prod" else _sorted_in_trace
+        return named(reduce(parts(data, segment_ids, what)), name)
     return _documented(called(what, function), words, derivative, result,
                        "data (n, *s), segment_ids (n) -> (last number + 1, *s)", "[0, 0, 1]")
 
