@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import Program
+from tests.benchmarks.programs.program import DENSE, Layered, Program
 from tests.benchmarks.programs.training import dense
 
 LAYERS = 4
+COUPLINGS = 4
+LOG_CIRCLE = float(np.log(2 * np.pi))
+NETWORKS = tuple(f"{name}{k}" for k in range(COUPLINGS) for name in ("Ws", "bs", "Vs", "cs", "Wt", "bt", "Vt", "ct"))
 
 
 class Flow(Program):
@@ -283,5 +286,84 @@ class BayesianNetwork(Program):
             h = np.tanh(np.tanh(x @ W1 + b1) @ W2 + b2)
             fit = 0.5 * ((h @ W3 + b3 - y) ** 2).mean() / 0.1
             return fit + divergence / 10_000
+
+        return loss
+
+
+class MaskedFlow(Layered):
+    """RealNVP (Dinh et al. 2017) with binary masks: four couplings, each with two networks, and the likelihood."""
+
+    program, about = "masked_flow", "4 couplings, {rows} rows of {width}, {hidden} hidden"
+    sizes = {
+        "test": {"rows": 2, "width": 2, "hidden": 2},
+        "small": {"rows": 16, "width": 2, "hidden": 16},
+        "middle": {"rows": 256, "width": 8, "hidden": 64},
+        "large": {"rows": 4_096, "width": 32, "hidden": 128},
+    }
+    leaves = NETWORKS
+    turned = dict.fromkeys((name for name in NETWORKS if name[0] in "WV"), DENSE)
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, width: int, hidden: int) -> Data:
+        weights = [w for _ in range(2 * COUPLINGS) for w in dense(draw, width, hidden, width)]
+        masks = np.add.outer(np.arange(COUPLINGS), np.arange(width)) % 2
+        given = {"masks": masks.astype(np.float32), "x": normal(draw, rows, width)}
+        return dict(zip(self.leaves, weights, strict=True)) | given
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        layers, hidden, width = tf.keras.layers, self.at["hidden"], self.at["width"]
+
+        def network(activation: str | None) -> Any:
+            return tf.keras.Sequential([layers.Dense(hidden, activation="silu"),
+                                        layers.Dense(width, activation=activation)])  # fmt: skip
+
+        pairs = [(network("tanh"), network(None)) for _ in range(COUPLINGS)]
+
+        def loss(masks: Any, x: Any) -> Any:
+            logs = tf.zeros(x.shape[0])
+            for k, (scale, shift) in enumerate(pairs):
+                mask = masks[k]
+                kept = mask * x
+                s, t = scale(kept) * (1.0 - mask), shift(kept) * (1.0 - mask)
+                x = kept + (1.0 - mask) * (x * tf.exp(s) + t)
+                logs += tf.reduce_sum(s, axis=1)
+            prior = -0.5 * tf.reduce_sum(tf.square(x) + LOG_CIRCLE, axis=1)
+            return -tf.reduce_mean(prior + logs)
+
+        return [one for pair in pairs for one in pair], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn, hidden, width = torch.nn, self.at["hidden"], self.at["width"]
+
+        def network(*last: Any) -> Any:
+            return nn.Sequential(nn.Linear(width, hidden), nn.SiLU(), nn.Linear(hidden, width), *last)
+
+        pairs = [(network(nn.Tanh()), network()) for _ in range(COUPLINGS)]
+
+        def loss(masks: Any, x: Any) -> Any:
+            logs = torch.zeros(len(x))
+            for mask, (scale, shift) in zip(masks, pairs, strict=True):
+                kept = mask * x
+                s, t = scale(kept) * (1 - mask), shift(kept) * (1 - mask)
+                x = kept + (1 - mask) * (x * s.exp() + t)
+                logs = logs + s.sum(1)
+            prior = -0.5 * (x**2 + LOG_CIRCLE).sum(1)
+            return -(prior + logs).mean()
+
+        return [one for pair in pairs for one in pair], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(*given: Any) -> Any:
+            *weights, masks, x = given
+            logs = 0.0
+            for k in range(COUPLINGS):
+                Ws, bs, Vs, cs, Wt, bt, Vt, ct = weights[8 * k : 8 * k + 8]
+                mask = masks[k]
+                kept = mask * x
+                s = np.tanh(jax.nn.silu(kept @ Ws + bs) @ Vs + cs) * (1 - mask)
+                t = (jax.nn.silu(kept @ Wt + bt) @ Vt + ct) * (1 - mask)
+                x = kept + (1 - mask) * (x * np.exp(s) + t)
+                logs = logs + s.sum(1)
+            prior = -0.5 * (x**2 + LOG_CIRCLE).sum(1)
+            return -(prior + logs).mean()
 
         return loss

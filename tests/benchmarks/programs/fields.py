@@ -1,4 +1,4 @@
-"""Fields and signals: diffusion and waves on grids, a filter of frequencies, a neural differential equation."""
+"""Fields and signals: diffusion, waves, a filter of frequencies, diffraction, a neural differential equation."""
 
 from __future__ import annotations
 
@@ -222,5 +222,59 @@ class Wave(Program):
 
             _, found = jax.lax.scan(step, (begin, begin), None, length=self.at["steps"])
             return ((found - heard) ** 2).mean()
+
+        return loss
+
+
+class Ptychography(Program):
+    """Phase retrieval by ptychography: overlapping patches through a probe, and the sizes of their transforms."""
+
+    program, about = "ptychography", "object {side} × {side}, {views} × {views} views of {window} × {window}"
+    sizes = {
+        "test": {"side": 4, "views": 2, "window": 3},
+        "small": {"side": 16, "views": 2, "window": 8},
+        "middle": {"side": 64, "views": 6, "window": 16},
+        "large": {"side": 256, "views": 10, "window": 64},
+    }
+    leaves = ("real", "imaginary", "probe_real", "probe_imaginary")
+
+    def arrays(self, draw: np.random.Generator, *, side: int, views: int, window: int) -> Data:
+        begins = np.linspace(0, side - window, views).round().astype(int)
+        lines = begins[:, None] + np.arange(window)
+        places = lines[:, None, :, None] * side + lines[None, :, None, :]
+        far = (np.arange(window) - (window - 1) / 2) / window
+        round_probe = np.exp(-8 * np.add.outer(far**2, far**2)).astype(np.float32)
+        return {
+            "real": 1 + normal(draw, side, side, scale=0.2),
+            "imaginary": normal(draw, side, side, scale=0.2),
+            "probe_real": round_probe + normal(draw, window, window, scale=0.05),
+            "probe_imaginary": normal(draw, window, window, scale=0.05),
+            "places": places.reshape(-1, window, window),
+            "seen": np.abs(normal(draw, views * views, window, window)),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        window = self.at["window"]
+
+        def loss(real: Any, imaginary: Any, probe_real: Any, probe_imaginary: Any, places: Any, seen: Any) -> Any:
+            patches = tf.gather(tf.reshape(tf.complex(real, imaginary), [-1]), places)
+            waves = tf.signal.fft2d(tf.complex(probe_real, probe_imaginary) * patches)
+            return tf.reduce_mean(tf.square(tf.abs(waves) / window - seen))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(real: Any, imaginary: Any, probe_real: Any, probe_imaginary: Any, places: Any, seen: Any) -> Any:
+            patches = torch.complex(real, imaginary).flatten()[places]
+            waves = torch.fft.fft2(torch.complex(probe_real, probe_imaginary) * patches, norm="ortho")
+            return torch.nn.functional.mse_loss(waves.abs(), seen)
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(real: Any, imaginary: Any, probe_real: Any, probe_imaginary: Any, places: Any, seen: Any) -> Any:
+            patches = (real + 1j * imaginary).ravel()[places]
+            waves = np.fft.fft2((probe_real + 1j * probe_imaginary) * patches, norm="ortho")
+            return ((np.abs(waves) - seen) ** 2).mean()
 
         return loss

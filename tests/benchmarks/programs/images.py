@@ -1,4 +1,4 @@
-"""Image networks: a U-Net, depthwise separable convolutions, squeeze-and-excitation."""
+"""Image networks: a U-Net, separable convolutions, squeeze-and-excitation; losses of style and of segmentations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
 from tests.benchmarks.programs.networks import EPSILON
-from tests.benchmarks.programs.program import DENSE, DEPTHWISE, FILTERS_2D, IMAGES, Layered
+from tests.benchmarks.programs.program import DENSE, DEPTHWISE, FILTERS_2D, IMAGES, Layered, Program
 from tests.benchmarks.programs.training import dense
 
 GROUPS = 4
@@ -216,5 +216,157 @@ class SqueezeExcite(Layered):
             scale = jax.nn.sigmoid(jax.nn.relu(h.mean((1, 2)) @ S1 + s1) @ S2 + s2)
             h = h * scale[:, None, None, :]
             return ((x + h @ P[0, 0] + p - y) ** 2).mean()
+
+        return loss
+
+
+class Style(Program):
+    """Style transfer (Gatys et al. 2016): Gram matrices of two feature maps, total variation, and their picture."""
+
+    program, about = "style", "picture {side} × {side}, {channels} and twice as many channels"
+    sizes = {
+        "test": {"side": 4, "channels": 2},
+        "small": {"side": 8, "channels": 4},
+        "middle": {"side": 40, "channels": 16},
+        "large": {"side": 128, "channels": 32},
+    }
+    leaves = ("picture",)
+    turned = {"picture": IMAGES, "F1": FILTERS_2D, "F2": FILTERS_2D}
+
+    def arrays(self, draw: np.random.Generator, *, side: int, channels: int) -> Data:
+        (F1, b1), (F2, b2) = filters(draw, 3, 3, channels), filters(draw, 3, channels, 2 * channels)
+        grams = [np.abs(normal(draw, n, n, scale=0.3)) + np.eye(n, dtype=np.float32) for n in (channels, 2 * channels)]
+        given = {"F1": F1, "b1": b1, "F2": F2, "b2": b2, "G1": grams[0], "G2": grams[1]}
+        return {"picture": normal(draw, 1, side, side, 3)} | given
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def gram(h: Any) -> Any:
+            return tf.einsum("bijc,bijd->bcd", h, h) / (h.shape[1] * h.shape[2])
+
+        def loss(picture: Any, F1: Any, b1: Any, F2: Any, b2: Any, G1: Any, G2: Any) -> Any:
+            fine = tf.nn.relu(tf.nn.conv2d(picture, F1, strides=1, padding="SAME") + b1)
+            pooled = tf.nn.avg_pool2d(fine, ksize=2, strides=2, padding="VALID")
+            coarse = tf.nn.relu(tf.nn.conv2d(pooled, F2, strides=1, padding="SAME") + b2)
+            style = tf.reduce_mean(tf.square(gram(fine) - G1)) + tf.reduce_mean(tf.square(gram(coarse) - G2))
+            down = tf.reduce_mean(tf.abs(picture[:, 1:] - picture[:, :-1]))
+            right = tf.reduce_mean(tf.abs(picture[:, :, 1:] - picture[:, :, :-1]))
+            return style + 0.01 * (down + right)
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn = torch.nn.functional
+
+        def gram(h: Any) -> Any:
+            rows = h.flatten(2)
+            return rows @ rows.mT / rows.shape[2]
+
+        def loss(picture: Any, F1: Any, b1: Any, F2: Any, b2: Any, G1: Any, G2: Any) -> Any:
+            fine = nn.relu(nn.conv2d(picture, F1, b1, padding=1))
+            coarse = nn.relu(nn.conv2d(nn.avg_pool2d(fine, 2), F2, b2, padding=1))
+            style = nn.mse_loss(gram(fine)[0], G1) + nn.mse_loss(gram(coarse)[0], G2)
+            down = (picture[:, :, 1:] - picture[:, :, :-1]).abs().mean()
+            right = (picture[:, :, :, 1:] - picture[:, :, :, :-1]).abs().mean()
+            return style + 0.01 * (down + right)
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def conv(x: Any, F: Any, b: Any) -> Any:
+            return jax.nn.relu(jax.lax.conv_general_dilated(x, F, (1, 1), "SAME", dimension_numbers=LAYOUT) + b)
+
+        def pool(x: Any) -> Any:
+            batch, height, width, channels = x.shape
+            return x.reshape(batch, height // 2, 2, width // 2, 2, channels).mean((2, 4))
+
+        def gram(h: Any) -> Any:
+            return np.einsum("bijc,bijd->bcd", h, h) / (h.shape[1] * h.shape[2])
+
+        def loss(picture: Any, F1: Any, b1: Any, F2: Any, b2: Any, G1: Any, G2: Any) -> Any:
+            fine = conv(picture, F1, b1)
+            coarse = conv(pool(fine), F2, b2)
+            style = ((gram(fine) - G1) ** 2).mean() + ((gram(coarse) - G2) ** 2).mean()
+            down = np.abs(picture[:, 1:] - picture[:, :-1]).mean()
+            right = np.abs(picture[:, :, 1:] - picture[:, :, :-1]).mean()
+            return style + 0.01 * (down + right)
+
+        return loss
+
+
+class Lovasz(Program):
+    """The Lovász-softmax loss of a linear classifier of pixels (Berman et al. 2018): one sort for each class."""
+
+    program, about = "lovasz", "{pixels} pixels of {features}, {classes} classes"
+    sizes = {
+        "test": {"pixels": 6, "features": 2, "classes": 2},
+        "small": {"pixels": 64, "features": 4, "classes": 3},
+        "middle": {"pixels": 2_048, "features": 16, "classes": 4},
+        "large": {"pixels": 32_768, "features": 32, "classes": 8},
+    }
+    leaves = ("W", "b")
+
+    def arrays(self, draw: np.random.Generator, *, pixels: int, features: int, classes: int) -> Data:
+        labels = draw.integers(0, classes, pixels)
+        x = draw.standard_normal((classes, features))[labels] * 0.5 + draw.standard_normal((pixels, features))
+        weights = dict(zip(self.leaves, dense(draw, features, classes), strict=True))
+        return weights | {"x": x.astype(np.float32), "labels": labels}
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def steps(truth: Any) -> Any:
+            total = tf.reduce_sum(truth)
+            shared = total - tf.cumsum(truth)
+            union = total + tf.cumsum(1.0 - truth)
+            jaccard = 1.0 - shared / union
+            return tf.concat([jaccard[:1], jaccard[1:] - jaccard[:-1]], axis=0)
+
+        def loss(W: Any, b: Any, x: Any, labels: Any) -> Any:
+            shares = tf.nn.softmax(tf.matmul(x, W) + b)
+            losses = []
+            for k in range(self.at["classes"]):
+                truth = tf.cast(tf.equal(labels, k), shares.dtype)
+                errors = tf.abs(truth - shares[:, k])
+                ordered, order = tf.math.top_k(errors, k=errors.shape[0])
+                losses.append(tf.tensordot(ordered, tf.stop_gradient(steps(tf.gather(truth, order))), 1))
+            return tf.reduce_mean(tf.stack(losses))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def steps(truth: Any) -> Any:
+            total = truth.sum()
+            shared = total - truth.cumsum(0)
+            union = total + (1 - truth).cumsum(0)
+            jaccard = 1 - shared / union
+            return torch.cat([jaccard[:1], jaccard[1:] - jaccard[:-1]])
+
+        def loss(W: Any, b: Any, x: Any, labels: Any) -> Any:
+            shares = (x @ W + b).softmax(1)
+            losses = []
+            for k in range(self.at["classes"]):
+                truth = (labels == k).to(shares.dtype)
+                ordered, order = torch.sort((truth - shares[:, k]).abs(), 0, descending=True)
+                losses.append(torch.dot(ordered, steps(truth[order])))
+            return torch.stack(losses).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def steps(truth: Any) -> Any:
+            total = truth.sum()
+            shared = total - np.cumsum(truth)
+            union = total + np.cumsum(1 - truth)
+            jaccard = 1 - shared / union
+            return np.concatenate([jaccard[:1], jaccard[1:] - jaccard[:-1]])
+
+        def loss(W: Any, b: Any, x: Any, labels: Any) -> Any:
+            shares = jax.nn.softmax(x @ W + b)
+
+            def one(share: Any, k: Any) -> Any:
+                truth = (labels == k).astype(share.dtype)
+                errors = np.abs(truth - share)
+                order = np.argsort(-errors)
+                return np.dot(errors[order], steps(truth[order]))
+
+            return jax.vmap(one)(shares.T, np.arange(shares.shape[1])).mean()
 
         return loss

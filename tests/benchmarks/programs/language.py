@@ -1,4 +1,4 @@
-"""Language: a decoder, word vectors by negative sampling, a recurrent decoder with additive attention."""
+"""Language: a decoder, word vectors, a recurrent decoder with additive attention, the topics of documents."""
 
 from __future__ import annotations
 
@@ -292,5 +292,60 @@ class AdditiveAttention(Program):
 
             (_, total), _ = jax.lax.scan(step, (begin, np.zeros((), E.dtype)), (ids[:, :-1].T, ids[:, 1:].T))
             return total / STEPS
+
+        return loss
+
+
+class Topics(Program):
+    """A mixture of Dirichlet-multinomial distributions (Holmes et al. 2012): the likelihood of documents' counts."""
+
+    program, about = "topics", "{documents} documents, {words} words, {topics} topics"
+    sizes = {
+        "test": {"documents": 2, "topics": 2, "words": 3},
+        "small": {"documents": 8, "topics": 2, "words": 20},
+        "middle": {"documents": 64, "topics": 4, "words": 200},
+        "large": {"documents": 128, "topics": 8, "words": 1_000},
+    }
+    leaves = ("weights", "raw")
+
+    def arrays(self, draw: np.random.Generator, *, documents: int, topics: int, words: int) -> Data:
+        raw = normal(draw, topics, words)
+        shares = draw.dirichlet(np.ones(words), documents)
+        counts = np.stack([draw.multinomial(2 * words, share) for share in shares])
+        return {"weights": normal(draw, topics), "raw": raw, "counts": counts.astype(np.float32)}
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        lgamma = tf.math.lgamma
+
+        def loss(weights: Any, raw: Any, counts: Any) -> Any:
+            alpha = tf.math.softplus(raw)
+            total, size = tf.reduce_sum(alpha, axis=1), tf.reduce_sum(counts, axis=1)
+            words = tf.reduce_sum(lgamma(alpha + counts[:, None, :]) - lgamma(alpha), axis=2)
+            each = words + lgamma(total) - lgamma(total + size[:, None])
+            return -tf.reduce_mean(tf.reduce_logsumexp(tf.nn.log_softmax(weights) + each, axis=1))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        lgamma = torch.lgamma
+
+        def loss(weights: Any, raw: Any, counts: Any) -> Any:
+            alpha = torch.nn.functional.softplus(raw)
+            total, size = alpha.sum(1), counts.sum(1)
+            words = (lgamma(alpha + counts[:, None, :]) - lgamma(alpha)).sum(2)
+            each = words + lgamma(total) - lgamma(total + size[:, None])
+            return -(weights.log_softmax(0) + each).logsumexp(1).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        lgamma = jax.scipy.special.gammaln
+
+        def loss(weights: Any, raw: Any, counts: Any) -> Any:
+            alpha = jax.nn.softplus(raw)
+            total, size = alpha.sum(1), counts.sum(1)
+            words = (lgamma(alpha + counts[:, None, :]) - lgamma(alpha)).sum(2)
+            each = words + lgamma(total) - lgamma(total + size[:, None])
+            return -jax.nn.logsumexp(jax.nn.log_softmax(weights) + each, axis=1).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Networks of layers: a transformer block, a residual block, dilated causal convolutions, a mixture of experts."""
+"""Networks of layers: a transformer block, residual and causal convolutions, a mixture of experts, splines."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import DENSE, FILTERS_1D, FILTERS_2D, IMAGES, SEQUENCES, Layered
+from tests.benchmarks.programs.program import DENSE, FILTERS_1D, FILTERS_2D, IMAGES, SEQUENCES, Layered, Program
 from tests.benchmarks.programs.training import dense
 
 EPSILON = 1e-5
 EXPERTS = 4
+DEGREE = 3
 
 
 def layer_norm(np: Any, x: Any, gamma: Any, beta: Any) -> Any:
@@ -274,5 +275,83 @@ class Experts(Layered):
                 outs.append(jax.nn.gelu(x @ W + b, approximate=False) @ V + c)
             out = (shares[:, :, None] * np.stack(outs, axis=1)).sum(1)
             return ((out - y) ** 2).mean() + 0.01 * EXPERTS * (shares.mean(0) ** 2).sum()
+
+        return loss
+
+
+class Kan(Program):
+    """A Kolmogorov-Arnold network (Liu et al. 2024): cubic B-splines on every edge of two layers, by recursion."""
+
+    program, about = "kan", "{rows} rows, {features}-{hidden}-1, {cells} cells of cubic splines"
+    sizes = {
+        "test": {"rows": 3, "features": 2, "hidden": 2, "cells": 2},
+        "small": {"rows": 16, "features": 2, "hidden": 4, "cells": 3},
+        "middle": {"rows": 256, "features": 8, "hidden": 16, "cells": 5},
+        "large": {"rows": 2_000, "features": 16, "hidden": 32, "cells": 8},
+    }
+    leaves = ("W1", "C1", "W2", "C2")
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, features: int, hidden: int, cells: int) -> Data:
+        def layer(fan_in: int, fan_out: int) -> list[np.ndarray]:
+            return [normal(draw, fan_in, fan_out, scale=fan_in**-0.5),
+                    normal(draw, fan_in, fan_out, cells + DEGREE, scale=0.3)]  # fmt: skip
+
+        knots = (np.arange(-DEGREE, cells + DEGREE + 1) * (2 / cells) - 1).astype(np.float32)
+        x = draw.uniform(-1, 1, (rows, features)).astype(np.float32)
+        y = np.sin(3 * x.sum(1, keepdims=True))
+        given = {"knots": knots, "x": x, "y": y.astype(np.float32)}
+        return dict(zip(self.leaves, [*layer(features, hidden), *layer(hidden, 1)], strict=True)) | given
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def splines(x: Any, knots: Any) -> Any:
+            x = x[:, :, None]
+            bases = tf.cast(tf.logical_and(x >= knots[:-1], x < knots[1:]), x.dtype)
+            for k in range(1, DEGREE + 1):
+                rising = (x - knots[: -(k + 1)]) / (knots[k:-1] - knots[: -(k + 1)])
+                falling = (knots[k + 1 :] - x) / (knots[k + 1 :] - knots[1:-k])
+                bases = rising * bases[:, :, :-1] + falling * bases[:, :, 1:]
+            return bases
+
+        def layer(x: Any, W: Any, C: Any, knots: Any) -> Any:
+            return tf.matmul(tf.nn.silu(x), W) + tf.einsum("rib,iob->ro", splines(x, knots), C)
+
+        def loss(W1: Any, C1: Any, W2: Any, C2: Any, knots: Any, x: Any, y: Any) -> Any:
+            return tf.reduce_mean(tf.square(layer(layer(x, W1, C1, knots), W2, C2, knots) - y))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def splines(x: Any, knots: Any) -> Any:
+            x = x[:, :, None]
+            bases = ((x >= knots[:-1]) & (x < knots[1:])).to(x.dtype)
+            for k in range(1, DEGREE + 1):
+                rising = (x - knots[: -(k + 1)]) / (knots[k:-1] - knots[: -(k + 1)])
+                falling = (knots[k + 1 :] - x) / (knots[k + 1 :] - knots[1:-k])
+                bases = rising * bases[:, :, :-1] + falling * bases[:, :, 1:]
+            return bases
+
+        def layer(x: Any, W: Any, C: Any, knots: Any) -> Any:
+            return torch.nn.functional.silu(x) @ W + torch.einsum("rib,iob->ro", splines(x, knots), C)
+
+        def loss(W1: Any, C1: Any, W2: Any, C2: Any, knots: Any, x: Any, y: Any) -> Any:
+            return ((layer(layer(x, W1, C1, knots), W2, C2, knots) - y) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def splines(x: Any, knots: Any) -> Any:
+            x = x[:, :, None]
+            bases = ((x >= knots[:-1]) & (x < knots[1:])).astype(x.dtype)
+            for k in range(1, DEGREE + 1):
+                rising = (x - knots[: -(k + 1)]) / (knots[k:-1] - knots[: -(k + 1)])
+                falling = (knots[k + 1 :] - x) / (knots[k + 1 :] - knots[1:-k])
+                bases = rising * bases[:, :, :-1] + falling * bases[:, :, 1:]
+            return bases
+
+        def layer(x: Any, W: Any, C: Any, knots: Any) -> Any:
+            return jax.nn.silu(x) @ W + np.einsum("rib,iob->ro", splines(x, knots), C)
+
+        def loss(W1: Any, C1: Any, W2: Any, C2: Any, knots: Any, x: Any, y: Any) -> Any:
+            return ((layer(layer(x, W1, C1, knots), W2, C2, knots) - y) ** 2).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Reinforcement learning: the update of a policy and a value function by proximal policy optimization."""
+"""Policies: the update by proximal policy optimization, and one that balances a pole, through all its steps."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import DENSE, Training
+from tests.benchmarks.programs.program import DENSE, Program, Training
 from tests.benchmarks.programs.training import dense
+
+GRAVITY, CART, POLE, HALF, TIME = 9.8, 1.0, 0.1, 0.5, 0.02
+"""Of the cart and its pole: masses, half the pole's length, and the seconds of a step."""
 
 
 class Ppo(Training):
@@ -90,5 +93,83 @@ class Ppo(Training):
             value_loss = 0.5 * ((values - returns) ** 2).mean()
             entropy = -(np.exp(log_probs) * log_probs).sum(-1).mean()
             return policy_loss + 0.5 * value_loss - 0.01 * entropy
+
+        return loss
+
+
+class CartPole(Program):
+    """A cart that balances a pole (Barto et al. 1983): the cost of a small network's control, through Euler steps."""
+
+    program, about = "cart_pole", "{batch} starts, {steps} Euler steps, 4-{hidden}-1 policy"
+    sizes = {
+        "test": {"batch": 2, "steps": 4, "hidden": 2},
+        "small": {"batch": 4, "steps": 100, "hidden": 4},
+        "middle": {"batch": 64, "steps": 100, "hidden": 16},
+        "large": {"batch": 1_024, "steps": 100, "hidden": 32},
+    }
+    leaves = ("W", "b", "v")
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, steps: int, hidden: int) -> Data:
+        W = normal(draw, 4, hidden, scale=0.3)
+        v = np.linalg.pinv(W) @ np.array([0.1, 0.2, 3.0, 0.6])
+        return {
+            "W": W,
+            "b": normal(draw, hidden, scale=0.01),
+            "v": v.astype(np.float32)[:, None],
+            "start": normal(draw, batch, 4, scale=0.05),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(W: Any, b: Any, v: Any, start: Any) -> Any:
+            place, speed, angle, turn = tf.unstack(start, axis=1)
+            cost = 0.0
+            for _ in range(self.at["steps"]):
+                state = tf.stack([place, speed, angle, turn], axis=1)
+                force = 10.0 * tf.squeeze(tf.matmul(tf.tanh(tf.matmul(state, W) + b), v), axis=1)
+                sin, cos = tf.sin(angle), tf.cos(angle)
+                push = (force + POLE * HALF * tf.square(turn) * sin) / (CART + POLE)
+                twist = (GRAVITY * sin - cos * push) / (HALF * (4 / 3 - POLE * tf.square(cos) / (CART + POLE)))
+                drive = push - POLE * HALF * twist * cos / (CART + POLE)
+                place, speed = place + TIME * speed, speed + TIME * drive
+                angle, turn = angle + TIME * turn, turn + TIME * twist
+                cost = cost + tf.square(angle) + 0.1 * tf.square(place) + 0.001 * tf.square(force)
+            return tf.reduce_mean(cost)
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        def loss(W: Any, b: Any, v: Any, start: Any) -> Any:
+            place, speed, angle, turn = start.unbind(1)
+            cost = 0.0
+            for _ in range(self.at["steps"]):
+                state = torch.stack([place, speed, angle, turn], 1)
+                force = 10.0 * (torch.tanh(state @ W + b) @ v).squeeze(1)
+                sin, cos = torch.sin(angle), torch.cos(angle)
+                push = (force + POLE * HALF * turn**2 * sin) / (CART + POLE)
+                twist = (GRAVITY * sin - cos * push) / (HALF * (4 / 3 - POLE * cos**2 / (CART + POLE)))
+                drive = push - POLE * HALF * twist * cos / (CART + POLE)
+                place, speed = place + TIME * speed, speed + TIME * drive
+                angle, turn = angle + TIME * turn, turn + TIME * twist
+                cost = cost + angle**2 + 0.1 * place**2 + 0.001 * force**2
+            return cost.mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(W: Any, b: Any, v: Any, start: Any) -> Any:
+            def step(state: Any, _: Any) -> Any:
+                place, speed, angle, turn = state
+                force = 10.0 * (np.tanh(np.stack(state, axis=1) @ W + b) @ v)[:, 0]
+                sin, cos = np.sin(angle), np.cos(angle)
+                push = (force + POLE * HALF * turn**2 * sin) / (CART + POLE)
+                twist = (GRAVITY * sin - cos * push) / (HALF * (4 / 3 - POLE * cos**2 / (CART + POLE)))
+                drive = push - POLE * HALF * twist * cos / (CART + POLE)
+                place, speed = place + TIME * speed, speed + TIME * drive
+                angle, turn = angle + TIME * turn, turn + TIME * twist
+                cost = angle**2 + 0.1 * place**2 + 0.001 * force**2
+                return (place, speed, angle, turn), cost
+
+            _, costs = jax.lax.scan(step, tuple(start.T), None, length=self.at["steps"])
+            return costs.sum(0).mean()
 
         return loss

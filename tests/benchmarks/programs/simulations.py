@@ -1,4 +1,4 @@
-"""Simulations with gradients through all their steps: gravity between bodies, a pendulum of single numbers."""
+"""Simulations with gradients through all their steps: gravity, a pendulum of single numbers, a lattice of prices."""
 
 from __future__ import annotations
 
@@ -122,5 +122,90 @@ class Pendulum(Program):
 
             (angle, speed), _ = jax.lax.scan(step, (angle, speed), None, length=self.at["steps"])
             return angle * angle + speed * speed
+
+        return loss
+
+
+class Lattice(Program):
+    """American put options on binomial lattices (Cox, Ross & Rubinstein 1979), fitted to the market's prices."""
+
+    program, about = "lattice", "{options} American options, {steps} steps of a binomial lattice"
+    sizes = {
+        "test": {"options": 2, "steps": 4},
+        "small": {"options": 2, "steps": 20},
+        "middle": {"options": 32, "steps": 64},
+        "large": {"options": 128, "steps": 128},
+    }
+    leaves = ("spot", "volatility", "rate")
+
+    def arrays(self, draw: np.random.Generator, *, options: int, steps: int) -> Data:
+        def between(low: float, high: float) -> np.ndarray:
+            return draw.uniform(low, high, options).astype(np.float32)
+
+        return {
+            "spot": between(0.9, 1.1),
+            "volatility": between(0.15, 0.4),
+            "rate": between(0.02, 0.06),
+            "strike": between(0.8, 1.2),
+            "years": between(0.5, 2),
+            "market": between(0.02, 0.3),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        steps = self.at["steps"]
+
+        def loss(spot: Any, volatility: Any, rate: Any, strike: Any, years: Any, market: Any) -> Any:
+            short = years / steps
+            up = tf.exp(volatility * tf.sqrt(short))[:, None]
+            discount = tf.exp(-rate * short)[:, None]
+            chance = (1.0 / discount - 1.0 / up) / (up - 1.0 / up)
+            powers = tf.range(-steps, steps + 1, 2, dtype=tf.float32)
+            spots = spot[:, None] * up**powers
+            values = tf.maximum(strike[:, None] - spots, 0.0)
+            for _ in range(steps):
+                spots = spots[:, :-1] * up
+                held = discount * (chance * values[:, 1:] + (1.0 - chance) * values[:, :-1])
+                values = tf.maximum(held, strike[:, None] - spots)
+            return tf.reduce_mean(tf.square(values[:, 0] - market))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        steps = self.at["steps"]
+
+        def loss(spot: Any, volatility: Any, rate: Any, strike: Any, years: Any, market: Any) -> Any:
+            short = years / steps
+            up = torch.exp(volatility * short.sqrt())[:, None]
+            discount = torch.exp(-rate * short)[:, None]
+            chance = (1 / discount - 1 / up) / (up - 1 / up)
+            spots = spot[:, None] * up ** torch.arange(-steps, steps + 1, 2)
+            values = (strike[:, None] - spots).clamp(min=0)
+            for _ in range(steps):
+                spots = spots[:, :-1] * up
+                held = discount * (chance * values[:, 1:] + (1 - chance) * values[:, :-1])
+                values = torch.maximum(held, strike[:, None] - spots)
+            return ((values[:, 0] - market) ** 2).mean()
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        steps = self.at["steps"]
+
+        def loss(spot: Any, volatility: Any, rate: Any, strike: Any, years: Any, market: Any) -> Any:
+            short = years / steps
+            up = np.exp(volatility * np.sqrt(short))[:, None]
+            discount = np.exp(-rate * short)[:, None]
+            chance = (1 / discount - 1 / up) / (up - 1 / up)
+
+            def step(state: Any, _: Any) -> Any:
+                spots, values = state
+                spots = spots * up
+                held = discount * (chance * np.roll(values, -1, 1) + (1 - chance) * values)
+                return (spots, np.maximum(held, strike[:, None] - spots)), None
+
+            spots = spot[:, None] * up ** np.arange(-steps, steps + 1, 2).astype(spot.dtype)
+            values = np.maximum(strike[:, None] - spots, 0)
+            (_, values), _ = jax.lax.scan(step, (spots, values), None, length=steps)
+            return ((values[:, 0] - market) ** 2).mean()
 
         return loss

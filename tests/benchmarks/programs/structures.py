@@ -1,4 +1,4 @@
-"""Structured data: random fields and hidden Markov models of sequences, convolutions and attention on graphs."""
+"""Structured data: random fields and hidden Markov models of sequences, networks on graphs and on sets of points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
-from tests.benchmarks.programs.program import Program
+from tests.benchmarks.programs.program import DENSE, Layered, Program
 from tests.benchmarks.programs.training import dense
 
 HEADS = 2
@@ -252,5 +252,69 @@ class HiddenMarkov(Program):
             alpha = first * emits[seen[:, 0]]
             (alpha, total), _ = jax.lax.scan(step, (alpha, np.zeros(len(seen), move.dtype)), seen[:, 1:].T)
             return -(total + np.log(alpha.sum(1))).mean()
+
+        return loss
+
+
+class PointSets(Layered):
+    """Deep sets (Zaheer et al. 2017): a network for each point, sums and maxima over each ragged set, and its class."""
+
+    program, about = "point_sets", "{points} points of {features} in {sets} sets, {hidden} hidden, {classes} classes"
+    sizes = {
+        "test": {"points": 7, "sets": 3, "features": 2, "hidden": 2, "classes": 2},
+        "small": {"points": 64, "sets": 8, "features": 3, "hidden": 16, "classes": 4},
+        "middle": {"points": 2_000, "sets": 64, "features": 3, "hidden": 64, "classes": 10},
+        "large": {"points": 20_000, "sets": 500, "features": 6, "hidden": 128, "classes": 40},
+    }
+    leaves = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
+    turned = dict.fromkeys(("W1", "W2", "W3", "W4"), DENSE)
+
+    def arrays(self, draw: np.random.Generator, *, points: int, sets: int, features: int, hidden: int,
+               classes: int) -> Data:  # fmt: skip
+        weights = [*dense(draw, features, hidden, hidden), *dense(draw, 2 * hidden, hidden, classes)]
+        more = draw.integers(0, sets, points - sets)
+        return dict(zip(self.leaves, weights, strict=True)) | {
+            "x": normal(draw, points, features),
+            "ids": np.sort(np.concatenate([np.arange(sets), more])),
+            "labels": draw.integers(0, classes, sets),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        layers, hidden = tf.keras.layers, self.at["hidden"]
+        each = tf.keras.Sequential([layers.Dense(hidden, activation="relu"), layers.Dense(hidden)])
+        head = tf.keras.Sequential([layers.Dense(hidden, activation="relu"), layers.Dense(self.at["classes"])])
+
+        def loss(x: Any, ids: Any, labels: Any) -> Any:
+            h = each(x)
+            pooled = tf.concat([tf.math.segment_sum(h, ids), tf.math.segment_max(h, ids)], axis=1)
+            logits = head(pooled)
+            return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+
+        return [each, head], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn, hidden, sets = torch.nn, self.at["hidden"], self.at["sets"]
+        each = nn.Sequential(nn.Linear(self.at["features"], hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+        head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.ReLU(), nn.Linear(hidden, self.at["classes"]))
+
+        def loss(x: Any, ids: Any, labels: Any) -> Any:
+            h = each(x)
+            total = torch.zeros(sets, hidden).index_add(0, ids, h)
+            highest = torch.full((sets, hidden), -torch.inf)
+            highest = highest.scatter_reduce(0, ids[:, None].expand_as(h), h, "amax", include_self=False)
+            return nn.functional.cross_entropy(head(torch.cat([total, highest], 1)), labels)
+
+        return [each, head], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        sets = self.at["sets"]
+
+        def loss(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, W4: Any, b4: Any, x: Any, ids: Any,
+                 labels: Any) -> Any:  # fmt: skip
+            h = jax.nn.relu(x @ W1 + b1) @ W2 + b2
+            total = jax.ops.segment_sum(h, ids, num_segments=sets)
+            highest = jax.ops.segment_max(h, ids, num_segments=sets)
+            logits = jax.nn.relu(np.concatenate([total, highest], axis=1) @ W3 + b3) @ W4 + b4
+            return -np.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], axis=1).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Time series: the volatility of returns, soft dynamic time warping, a classifier of sensor readings."""
+"""Time series: the volatility of returns, warped time, readings of sensors, speech and its letters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from tests.benchmarks.cases.case import Data, Run, normal
 from tests.benchmarks.programs.program import DENSE, FILTERS_1D, SEQUENCES, Layered, Program
 from tests.benchmarks.programs.training import dense
+
+NEVER = -1e5
+"""In place of the logarithm of zero, whose differences are no numbers."""
 
 
 class Garch(Program):
@@ -239,5 +242,82 @@ class Activity(Layered):
             h = np.concatenate([lstm(h, Wf, Uf, bf), lstm(h[::-1], Wb, Ub, bb)[::-1]], axis=2).max(0)
             logs = jax.nn.log_softmax(jax.nn.relu(h @ V1 + c1) * kept @ V2 + c2)
             return -np.take_along_axis(logs, labels[:, None], axis=1).mean()
+
+        return loss
+
+
+class Ctc(Program):
+    """Connectionist temporal classification (Graves et al. 2006): letters without times, from frames of features."""
+
+    program, about = "ctc", "batch {batch}, {time} frames of {features}, up to {letters} letters of {classes}"
+    sizes = {
+        "test": {"batch": 2, "time": 5, "letters": 2, "classes": 3, "features": 2},
+        "small": {"batch": 2, "time": 12, "letters": 3, "classes": 6, "features": 8},
+        "middle": {"batch": 16, "time": 50, "letters": 10, "classes": 30, "features": 32},
+        "large": {"batch": 64, "time": 150, "letters": 30, "classes": 30, "features": 128},
+    }
+    leaves = ("W", "b")
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, time: int, letters: int, classes: int,
+               features: int) -> Data:  # fmt: skip
+        return dict(zip(self.leaves, dense(draw, features, classes), strict=True)) | {
+            "x": normal(draw, batch, time, features),
+            "labels": draw.integers(1, classes, (batch, letters)),
+            "frames": draw.integers(3 * time // 4, time + 1, batch),
+            "lengths": draw.integers(1, letters + 1, batch),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def loss(W: Any, b: Any, x: Any, labels: Any, frames: Any, lengths: Any) -> Any:
+            batch, time = x.shape[0], x.shape[1]
+            logs = tf.nn.log_softmax(tf.matmul(x, W) + b)
+            blanks = tf.zeros_like(labels)
+            states = tf.reshape(tf.stack([blanks, labels], axis=2), (batch, -1))
+            states = tf.concat([states, blanks[:, :1]], axis=1)
+            before = tf.pad(states[:, :-2], [[0, 0], [2, 0]])
+            skips = tf.logical_and(states != 0, states != before)
+            heard = tf.gather(logs, states, axis=2, batch_dims=1)
+            alpha = tf.where(tf.range(states.shape[1]) < 2, heard[:, 0], NEVER)
+            for t in range(1, time):
+                one = tf.pad(alpha[:, :-1], [[0, 0], [1, 0]], constant_values=NEVER)
+                two = tf.where(skips, tf.pad(alpha[:, :-2], [[0, 0], [2, 0]], constant_values=NEVER), NEVER)
+                after = tf.reduce_logsumexp(tf.stack([alpha, one, two]), axis=0) + heard[:, t]
+                alpha = tf.where((t < frames)[:, None], after, alpha)
+            ends = tf.gather(alpha, tf.stack([2 * lengths - 1, 2 * lengths], axis=1), axis=1, batch_dims=1)
+            return -tf.reduce_mean(tf.reduce_logsumexp(ends, axis=1))
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn = torch.nn.functional
+
+        def loss(W: Any, b: Any, x: Any, labels: Any, frames: Any, lengths: Any) -> Any:
+            logs = (x @ W + b).log_softmax(2)
+            return nn.ctc_loss(logs.transpose(0, 1), labels, frames, lengths, reduction="sum") / len(x)
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def loss(W: Any, b: Any, x: Any, labels: Any, frames: Any, lengths: Any) -> Any:
+            batch, time = x.shape[0], x.shape[1]
+            logs = jax.nn.log_softmax(x @ W + b)
+            blanks = np.zeros_like(labels)
+            states = np.stack([blanks, labels], axis=2).reshape(batch, -1)
+            states = np.concatenate([states, blanks[:, :1]], axis=1)
+            before = np.pad(states[:, :-2], [(0, 0), (2, 0)])
+            skips = (states != 0) & (states != before)
+            heard = np.take_along_axis(logs, states[:, None, :], axis=2).transpose(1, 0, 2)
+
+            def step(alpha: Any, row: Any) -> Any:
+                t, now = row
+                one = np.pad(alpha[:, :-1], [(0, 0), (1, 0)], constant_values=NEVER)
+                two = np.where(skips, np.pad(alpha[:, :-2], [(0, 0), (2, 0)], constant_values=NEVER), NEVER)
+                after = jax.nn.logsumexp(np.stack([alpha, one, two]), axis=0) + now
+                return np.where((t < frames)[:, None], after, alpha), None
+
+            alpha = np.where(np.arange(states.shape[1]) < 2, heard[0], NEVER)
+            alpha, _ = jax.lax.scan(step, alpha, (np.arange(1, time), heard[1:]))
+            ends = np.take_along_axis(alpha, np.stack([2 * lengths - 1, 2 * lengths], axis=1), axis=1)
+            return -jax.nn.logsumexp(ends, axis=1).mean()
 
         return loss

@@ -1,4 +1,4 @@
-"""Transformers of large language models: a LLaMA block."""
+"""Transformers of large models: a LLaMA block, attention within shifted windows of an image."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.cases.case import Data, normal
+from tests.benchmarks.programs.networks import EPSILON, layer_norm
 from tests.benchmarks.programs.program import DENSE, Layered
+from tests.benchmarks.programs.training import dense
 
 
 class Llama(Layered):
@@ -144,5 +146,137 @@ class Llama(Layered):
             z = norm(h, n2)
             h = h + (jax.nn.silu(z @ Wg) * (z @ Wu)) @ Wd
             return ((h - y) ** 2).mean()
+
+        return loss
+
+
+class Swin(Layered):
+    """A Swin block (Liu et al. 2021): attention within shifted windows, with learned biases of relative positions."""
+
+    program, about = "swin", "block, {batch} images {side} × {side} × {width}, windows of {window}, {heads} heads"
+    sizes = {
+        "test": {"batch": 1, "side": 4, "window": 2, "width": 4, "heads": 2},
+        "small": {"batch": 1, "side": 4, "window": 2, "width": 16, "heads": 2},
+        "middle": {"batch": 2, "side": 8, "window": 4, "width": 64, "heads": 4},
+        "large": {"batch": 8, "side": 14, "window": 7, "width": 96, "heads": 3},
+    }
+    leaves = ("g1", "b1", "Wqkv", "bqkv", "table", "Wo", "bo", "g2", "b2", "W1", "c1", "W2", "c2")
+    turned = dict.fromkeys(("Wqkv", "Wo", "W1", "W2"), DENSE)
+
+    def arrays(self, draw: np.random.Generator, *, batch: int, side: int, window: int, width: int,
+               heads: int) -> Data:  # fmt: skip
+        norms = [1 + normal(draw, width, scale=0.1), normal(draw, width, scale=0.1)]
+        table = normal(draw, (2 * window - 1) ** 2, heads, scale=0.5)
+        weights = [*norms, *dense(draw, width, 3 * width), table, *dense(draw, width, width), *norms,
+                   *dense(draw, width, 4 * width, width)]  # fmt: skip
+        places = np.stack(np.meshgrid(np.arange(window), np.arange(window), indexing="ij"), axis=-1).reshape(-1, 2)
+        apart = places[:, None] - places[None] + window - 1
+        cut = np.digitize(np.arange(side), [side - window, side - window // 2])
+        parts = (3 * cut[:, None] + cut).reshape(side // window, window, side // window, window)
+        parts = parts.transpose(0, 2, 1, 3).reshape(-1, window * window)
+        return dict(zip(self.leaves, weights, strict=True)) | {
+            "index": apart[..., 0] * (2 * window - 1) + apart[..., 1],
+            "mask": np.where(parts[:, :, None] == parts[:, None], 0, -100).astype(np.float32),
+            "x": normal(draw, batch, side, side, width),
+            "y": normal(draw, batch, side, side, width),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        layers, width, heads, window = tf.keras.layers, self.at["width"], self.at["heads"], self.at["window"]
+        shift, square, each = window // 2, window**2, width // heads
+
+        class Attention(layers.Layer):
+            def __init__(self) -> None:
+                super().__init__()
+                self.qkv = layers.Dense(3 * width)
+
+            def build(self, shape: Any) -> None:
+                self.table = self.add_weight(shape=((2 * window - 1) ** 2, heads), name="table")
+
+            def call(self, x: Any, index: Any, mask: Any) -> Any:
+                parts = tf.reshape(self.qkv(x), (-1, square, 3, heads, each))
+                q, k, v = tf.unstack(tf.transpose(parts, (2, 0, 3, 1, 4)))
+                scores = tf.matmul(q * each**-0.5, k, transpose_b=True)
+                bias = tf.reshape(tf.gather(self.table, tf.reshape(index, [-1])), (square, square, heads))
+                scores = scores + tf.transpose(bias, (2, 0, 1))
+                scores = tf.reshape(scores, (-1, mask.shape[0], heads, square, square)) + mask[None, :, None]
+                shares = tf.nn.softmax(tf.reshape(scores, (-1, heads, square, square)))
+                return tf.reshape(tf.transpose(tf.matmul(shares, v), (0, 2, 1, 3)), (-1, square, width))
+
+        norm1, norm2 = (layers.LayerNormalization(epsilon=EPSILON) for _ in range(2))
+        attention, out = Attention(), layers.Dense(width)
+        up, down = layers.Dense(4 * width, activation="gelu"), layers.Dense(width)
+
+        def loss(index: Any, mask: Any, x: Any, y: Any) -> Any:
+            batch, side = x.shape[0], x.shape[1]
+            count = side // window
+            h = tf.roll(norm1(x), shift=(-shift, -shift), axis=(1, 2))
+            h = tf.transpose(tf.reshape(h, (batch, count, window, count, window, width)), (0, 1, 3, 2, 4, 5))
+            h = out(attention(tf.reshape(h, (-1, square, width)), index, mask))
+            h = tf.transpose(tf.reshape(h, (batch, count, count, window, window, width)), (0, 1, 3, 2, 4, 5))
+            x = x + tf.roll(tf.reshape(h, (batch, side, side, width)), shift=(shift, shift), axis=(1, 2))
+            x = x + down(up(norm2(x)))
+            return tf.reduce_mean(tf.square(x - y))
+
+        return [norm1, attention, out, norm2, up, down], loss
+
+    def as_torch(self, torch: Any) -> Any:
+        nn, width, heads, window = torch.nn, self.at["width"], self.at["heads"], self.at["window"]
+        shift, square, each = window // 2, window**2, width // heads
+
+        class Attention(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.qkv = nn.Linear(width, 3 * width)
+                self.tables = nn.ParameterList([torch.zeros((2 * window - 1) ** 2, heads)])
+
+            def forward(self, x: Any, index: Any, mask: Any) -> Any:
+                q, k, v = self.qkv(x).view(-1, square, 3, heads, each).permute(2, 0, 3, 1, 4)
+                scores = q * each**-0.5 @ k.mT
+                bias = self.tables[0][index.flatten()].view(square, square, heads)
+                scores = scores + bias.permute(2, 0, 1)
+                scores = scores.view(-1, len(mask), heads, square, square) + mask[None, :, None]
+                shares = scores.view(-1, heads, square, square).softmax(3)
+                return (shares @ v).transpose(1, 2).reshape(-1, square, width)
+
+        norm1, norm2 = (nn.LayerNorm(width, eps=EPSILON) for _ in range(2))
+        attention, out = Attention(), nn.Linear(width, width)
+        up, down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def loss(index: Any, mask: Any, x: Any, y: Any) -> Any:
+            batch, side = x.shape[0], x.shape[1]
+            count = side // window
+            h = torch.roll(norm1(x), (-shift, -shift), (1, 2))
+            h = h.view(batch, count, window, count, window, width).transpose(2, 3)
+            h = out(attention(h.reshape(-1, square, width), index, mask))
+            h = h.view(batch, count, count, window, window, width).transpose(2, 3)
+            x = x + torch.roll(h.reshape(batch, side, side, width), (shift, shift), (1, 2))
+            x = x + down(nn.functional.gelu(up(norm2(x))))
+            return nn.functional.mse_loss(x, y)
+
+        return [norm1, attention, out, norm2, up, down], loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        width, heads, window = self.at["width"], self.at["heads"], self.at["window"]
+        shift, square, each = window // 2, window**2, width // heads
+
+        def attention(x: Any, Wqkv: Any, bqkv: Any, table: Any, index: Any, mask: Any) -> Any:
+            q, k, v = (x @ Wqkv + bqkv).reshape(-1, square, 3, heads, each).transpose(2, 0, 3, 1, 4)
+            scores = (q * each**-0.5) @ k.swapaxes(2, 3) + table[index].transpose(2, 0, 1)
+            scores = scores.reshape(-1, len(mask), heads, square, square) + mask[None, :, None]
+            shares = jax.nn.softmax(scores.reshape(-1, heads, square, square))
+            return (shares @ v).transpose(0, 2, 1, 3).reshape(-1, square, width)
+
+        def loss(g1: Any, b1: Any, Wqkv: Any, bqkv: Any, table: Any, Wo: Any, bo: Any, g2: Any, b2: Any, W1: Any,
+                 c1: Any, W2: Any, c2: Any, index: Any, mask: Any, x: Any, y: Any) -> Any:  # fmt: skip
+            batch, side = x.shape[0], x.shape[1]
+            count = side // window
+            h = np.roll(layer_norm(np, x, g1, b1), (-shift, -shift), (1, 2))
+            h = h.reshape(batch, count, window, count, window, width).transpose(0, 1, 3, 2, 4, 5)
+            h = attention(h.reshape(-1, square, width), Wqkv, bqkv, table, index, mask) @ Wo + bo
+            h = h.reshape(batch, count, count, window, window, width).transpose(0, 1, 3, 2, 4, 5)
+            x = x + np.roll(h.reshape(batch, side, side, width), (shift, shift), (1, 2))
+            hidden = jax.nn.gelu(layer_norm(np, x, g2, b2) @ W1 + c1, approximate=False)
+            return ((x + hidden @ W2 + c2 - y) ** 2).mean()
 
         return loss
