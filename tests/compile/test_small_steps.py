@@ -218,6 +218,96 @@ def test_complex_arithmetic_is_part_of_a_sequence(dtype: str) -> None:
     in_one_call(run, a, b)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_sizes_directions_and_rows_of_complex_numbers_are_part_of_a_sequence(dtype: str) -> None:
+    a = (normal(4, 6, dtype="float64") + 1j * normal(4, 6, dtype="float64")).astype(dtype)
+    a[0, 0] = 0
+    kind, rows = "float32" if dtype == "complex64" else "float64", np.array([3, 0, 3, 1])
+
+    def run(a: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(a)
+            picked = lab.gather(a * 2.0, rows) * lab.sign(a)
+            loss = lab.reduce_sum(lab.tanh(lab.abs(picked)) * lab.abs(a[:, ::-1]))
+        return lab.cast(loss, kind), lab.sign(a), lab.abs(a), tape.gradient(loss, a)
+
+    in_one_call(run, a)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_sizes_and_directions_of_what_is_not_finite_are_those_of_the_eager_ops(dtype: str) -> None:
+    parts = [0.0, -0.0, 1.0, -2.0, 1e-30, np.inf, -np.inf, np.nan]
+    a = lab.constant(np.array([complex(x, y) for x in parts for y in parts], dtype))
+    run = lab.function(lambda a: (lab.abs(a) * 1.0, lab.sign(a) - 0.0))
+    run(a)
+    with np.errstate(all="ignore"):
+        for one, other in zip(run(a), (np.abs(a.numpy()), np.sign(a.numpy())), strict=True):
+            finite = np.isfinite(a.numpy())
+            np.testing.assert_allclose(one.numpy()[finite], other[finite], 1e-6)
+            assert np.array_equal(np.isfinite(one.numpy()) | ~finite, np.isfinite(other) | ~finite)
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (2, 8, 8), (3, 5, 2), (1, 1, 7)])
+def test_transforms_of_planes_are_part_of_a_sequence(shape: tuple[int, ...]) -> None:
+    a = normal(*shape, dtype="float64") * (1 + 2j)
+
+    def run(a: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(a)
+            loss = lab.reduce_sum(lab.math.real(lab.signal.fft2d(a * a) * lab.signal.ifft2d(a)))
+        return loss, tape.gradient(loss, a)
+
+    in_one_call(run, a)
+
+
+@pytest.mark.parametrize(("pool", "shape", "window"), [
+    ("avg_pool1d", (2, 8, 3), 2), ("avg_pool2d", (2, 8, 6, 3), (2, 3)), ("avg_pool2d", (1, 1, 6, 1), (1, 6)),
+    ("avg_pool3d", (1, 4, 4, 6, 2), (2, 1, 3)),
+])  # fmt: skip
+def test_means_of_windows_side_by_side_are_part_of_a_sequence(pool: str, shape: Any, window: Any) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            loss = lab.reduce_sum(lab.sin(getattr(lab.nn, pool)(x * x, window, window, "VALID")))
+        return loss, tape.gradient(loss, x)
+
+    in_one_call(run, normal(*shape, dtype="float64"))
+
+
+@pytest.mark.parametrize("how", [(3, 2, "VALID"), (2, 2, "SAME"), (2, 1, "VALID")])
+def test_means_of_other_windows_are_left_to_the_kernel(how: Any) -> None:
+    made = lab.function(lambda x: lab.nn.avg_pool2d(x * x, *how))
+    x = lab.constant(normal(1, 7, 7, 2))
+    made(x)
+    np.testing.assert_allclose(made(x).numpy(), made.python_function(x).numpy(), 1e-6)
+    assert "average_pool_(" in made.source
+
+
+@pytest.mark.parametrize("number", [1.5, -np.inf, 0.0])
+def test_an_array_with_a_number_around_it_is_part_of_a_sequence(number: float) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.exp(-lab.abs(lab.pad(x * x, [[1, 0], [0, 0], [2, 3]], constant_values=number)))
+            loss = lab.reduce_sum(lab.sin(y))
+        return y, tape.gradient(loss, x)
+
+    in_one_call(run, normal(3, 2, 4, dtype="float64"))
+
+
+def test_stacks_of_one_product_are_part_of_a_sequence() -> None:
+    """The axis of a stack of one matrix has no stride that counts."""
+
+    def run(h: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(h)
+            gram = lab.einsum("bijc,bijd->bcd", h, h) / 12.0
+            loss = lab.reduce_mean(lab.square(gram - 1.0))
+        return loss, tape.gradient(loss, h)
+
+    in_one_call(run, normal(1, 3, 4, 2, dtype="float64"))
+
+
 def test_contractions_of_complex_numbers_are_part_of_a_sequence() -> None:
     a, b = (normal(*shape, dtype="float64") * (1 - 2j) for shape in ((2, 3, 5), (3, 4, 5)))
 

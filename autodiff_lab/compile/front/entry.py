@@ -15,7 +15,7 @@ from autodiff_lab.compile.front.expected import EXPECT
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Late, Refusal, Trace
 from autodiff_lab.compile.loops.source import Code
-from autodiff_lab.compile.program.lines import has_static_shape
+from autodiff_lab.compile.program.lines import SIZED_BY_VALUES
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.compile.program.stacks import guarded, in_bands
@@ -38,7 +38,7 @@ _STATIC = (bool, int, float, complex, str, bytes, type(None), Variable, DType, T
 
 def assumptions(program: Program) -> list[Line]:
     """Return the lines that end a program where a value, or the shape of a result, is not as in the trace."""
-    return [line for line in program.lines if line.op is EXPECT or not has_static_shape(line)]
+    return [line for line in program.lines if line.op is EXPECT or line.op.name in SIZED_BY_VALUES]
 
 
 class Refused(NamedTuple):

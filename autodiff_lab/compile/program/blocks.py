@@ -232,7 +232,9 @@ def _assumed(line: Line, values: list[Value]) -> Block | None:
 _FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "top_positions"})
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
-    **dict.fromkeys(("argsort", "gather", "gather_nd", "take_along", "top_positions"), (*_FLOATS, *_INTEGERS)),
+    **dict.fromkeys(("argsort", "take_along", "top_positions"), (*_FLOATS, *_INTEGERS)),
+    **dict.fromkeys(("gather", "gather_nd"), (*_FLOATS, *_INTEGERS, *_COMPLEX)),
+    **dict.fromkeys(("scatter_axis", "scatter_nd"), (*_FLOATS, *_COMPLEX)),
     **dict.fromkeys(("max", "min", "prod"), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(FUNCTIONS, (*_FLOATS, *_COMPLEX)),
     "mean": (*_FLOATS, *_COMPLEX),

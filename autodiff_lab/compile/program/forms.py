@@ -101,6 +101,31 @@ def softmax(to: Writing, line: Line) -> None:
         to.end(line, "subtract", shifted, to.each(line, "log", total))
 
 
+def surrounded(to: Writing, line: Line) -> bool:
+    """Write a small array with a number around it that is not 0 as parts that are joined; return False for others."""
+    x, out, number = to.values[line.ins[0]], to.values[line.outs[0]], line.params["value"]
+    if not number or x.memory is not None or x.dtype.name not in _JOINED or not 0 < math.prod(out.shape) <= _FEW_JOINED:
+        return False
+    found, lengths = line.ins[0], list(x.shape)
+    padded = [(axis, both) for axis, both in enumerate(line.params["paddings"]) if any(both)]
+    for axis, both in padded:
+        before, after = (
+            to.constant(np.full((*lengths[:axis], n, *lengths[axis + 1 :]), number, x.dtype)) if n else None
+            for n in both
+        )
+        parts = tuple([part for part in (before, found, after) if part is not None])
+        lengths[axis] += sum(both)
+        if axis == padded[-1][0]:
+            to.end(line, "concat", *parts, axis=axis - len(lengths))
+        else:
+            found = to.add("concat", parts, {"axis": axis - len(lengths)}, tuple(lengths), line)
+    return bool(padded)
+
+
+_JOINED = ("float32", "float64", "int32", "int64")
+_FEW_JOINED = 1 << 16
+
+
 def softmax_grad(to: Writing, line: Line) -> None:
     """Write (g - Σ g·y)·y."""
     g, y = line.ins

@@ -102,8 +102,10 @@ STATIC = frozenset({
     "segment_sum", "segment_max", "segment_min",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
+SIZED_BY_VALUES = frozenset({"where_true", "unique", "unique_counts", "unique_numbers"})
+"""Ops whose result has a shape that depends on the values of the inputs."""
 JUDGING = frozenset({
-    "expect", "where_true", "unique", "unique_counts", "unique_numbers",
+    "expect", *SIZED_BY_VALUES,
     "gather", "gather_nd", "take", "take_along", "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_sub",
     "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_update", "segment_sum", "segment_max",
     "segment_min", "invert_permutation", "floordiv", "floormod", "truncatediv", "truncatemod",

@@ -20,10 +20,11 @@ import numpy as np
 
 from autodiff_lab.compile.program.blocks import LARGEST_IN_LOOP
 from autodiff_lab.compile.program.contractions import contracted
-from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits
+from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits, surrounded
 from autodiff_lab.compile.program.moving import MOVED_ROWS, moves_of
 from autodiff_lab.compile.program.normalizing import MOST, NORMALIZING
 from autodiff_lab.compile.program.parts import with_parts_added
+from autodiff_lab.compile.program.pooling import POOLING, pooled
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import (
     LARGEST_IN_TURN,
@@ -198,6 +199,10 @@ class _Lowering:
         """Write an op that needs more than its form, and return whether that could be done."""
         if line.op.name in TRANSFORMS:
             return transformed(self, line)
+        if line.op.name in POOLING:
+            return pooled(self, line)
+        if line.op.name == "pad":
+            return surrounded(self, line)
         return (line.op.name == "einsum" and contracted(self, line)) or self._is_shared(line)
 
     def _is_shared(self, line: Line) -> bool:

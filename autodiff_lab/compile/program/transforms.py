@@ -28,6 +28,10 @@ class Writing(Protocol):
         """Return the value of a constant."""
         ...
 
+    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
+        """Add a line of which the result depends, and return its value."""
+        ...
+
     def end(self, line: Line, op: str | Op, *ins: int, **params: Any) -> None:
         """Add the line that makes the result."""
         ...
@@ -61,13 +65,30 @@ def transformed(to: Writing, line: Line) -> bool:
     x, out = (to.values[i] for i in (line.ins[0], line.outs[0]))
     kind = next((v.dtype for v in (out, x) if v.dtype.kind == "c"), None)
     if line.params["rank"] != 1 or kind is None or x.memory is not None:
-        return False
+        return _transformed_twice(to, line)
     n = (out if line.op.name == "irfft" else x).shape[-1]
     fits = line.op.name != "irfft" or x.shape[-1] == n // 2 + 1
     same = kind.itemsize in (8, 16) and all(v.dtype in (kind, np.dtype(f"f{kind.itemsize // 2}")) for v in (x, out))
     if not (fits and same) or not 0 < math.prod(x.shape) <= MOST or not is_smooth(n):
         return False
     to.end(line, BY_ROOTS[line.op.name], line.ins[0], to.constant(_roots(n, kind.name)), **line.params)
+    return True
+
+
+def _transformed_twice(to: Writing, line: Line) -> bool:
+    """Write a transform along two axes as two along one each, if these are for a block."""
+    name, x = line.op.name, to.values[line.ins[0]]
+    if line.params["rank"] != 2 or name not in ("fft", "ifft") or x.memory is not None or x.dtype.kind != "c":
+        return False
+    *lead, m, n = x.shape
+    if not 0 < math.prod(x.shape) <= MOST or not (is_smooth(n) and is_smooth(m)):
+        return False
+    order = (*range(len(lead)), len(lead) + 1, len(lead))
+    turned = (*lead, n, m)
+    rows = to.add(BY_ROOTS[name], (line.ins[0], to.constant(_roots(n, x.dtype.name))), {"rank": 1}, x.shape, line)
+    columns = to.add("transpose", (rows,), {"perm": order}, turned, line)
+    both = to.add(BY_ROOTS[name], (columns, to.constant(_roots(m, x.dtype.name))), {"rank": 1}, turned, line)
+    to.end(line, "transpose", both, perm=order)
     return True
 
 

@@ -34,8 +34,8 @@ _OF_INTEGERS = frozenset({
 """Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
 _OF_COMPLEX = {
     **dict.fromkeys(("add", "identity", "multiply", "negative", "stop_gradient", "subtract"), ""),
-    "complex": "complex({0}, {1})", "conj": "{0}.conjugate()", "imaginary_part": "{0}.imag", "real_part": "{0}.real",
-    "widen": "complex({0}, 0)",
+    "abs": "absolute({0})", "complex": "complex({0}, {1})", "conj": "{0}.conjugate()", "imaginary_part": "{0}.imag",
+    "real_part": "{0}.real", "sign": "direction({0})", "widen": "complex({0}, 0)",
 }  # fmt: skip
 """Ops on complex numbers that loops compute, and their expressions where they have none for real ones."""
 
@@ -152,7 +152,15 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
         "from autodiff_lab.kernels.maths.single import choose, larger, smaller",
         "zero, one = number(0), number(1)",
     ]
-    complex_ = [f"from numpy import {', '.join(sorted({*kinds, 'int32'}))}"]
+    parts = "single" if "complex64" in kinds else "double"
+    complex_ = [
+        f"from numpy import {', '.join(sorted({*kinds, 'int32'}))}",
+        *(
+            f"from autodiff_lab.kernels.maths.polar import {parts}_{name} as {name}"
+            for name in ("absolute", "direction")
+            if name in found
+        ),
+    ]
     return "\n".join([
         *(complex_ if is_complex else integers if number.startswith("int") else preamble(number, [found])),
         "from autodiff_lab.kernels.base.pointers import STEP, at",

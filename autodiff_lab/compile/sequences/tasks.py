@@ -235,10 +235,9 @@ class Builder:
         self, value: int, shape: tuple[int, ...], strides: tuple[int, ...], either: bool
     ) -> tuple[Place, int, int, bool]:
         """Return where an operand lies, how far apart its rows and its matrices are, and whether it is transposed."""
-        steps = strides[:-2] if len(merged(shape[:-2], strides[:-2])) < 2 else ()
-        alone = len(shape) == 2
-        step = 0 if alone else merged(shape[:-2], strides[:-2])[-1][1] if steps else 0
-        if alone or steps:
+        axes = merged(shape[:-2], strides[:-2])
+        step = axes[-1][1] if axes else 0
+        if len(axes) < 2:
             if in_rows(shape, strides):
                 return self._place(value), strides[-2] if shape[-2] > 1 else shape[-1], step, False
             turned = (*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2])

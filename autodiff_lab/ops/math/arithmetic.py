@@ -22,7 +22,7 @@ from autodiff_lab.kernels.base.columns import MANY, product
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.checks import require
 from autodiff_lab.ops.docs import of_one, of_two
-from autodiff_lab.ops.math.complex_numbers import is_complex, stretched, turned
+from autodiff_lab.ops.math.complex_numbers import direction, is_complex, stretched, turned
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -246,8 +246,8 @@ reciprocal = unary(
 Tensor(0.25, shape=(), dtype=float32)""", domain="x ≠ 0"))
 
 sign = unary(
-    "sign", np.sign, lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else ops.below(g, g),
-    floating=False, steps=True,
+    "sign", lambda x: direction(x) if x.dtype.kind == "c" else np.sign(x),
+    lambda ops, g, out, x: turned(ops, g, out, x) if is_complex(x) else ops.below(g, g), floating=False, steps=True,
     symbol="sign", latex=r"\operatorname{{sign}} {0}", locals_latex=("0",), sentence="takes the sign of {0}",
     domain=(Domain(away_from=(0.0,)),), registered="Sign",
     expression="choose({0} > zero, one, choose({0} < zero, -one, choose({0} == zero, zero, {0})))",

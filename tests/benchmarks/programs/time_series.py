@@ -11,7 +11,7 @@ from tests.benchmarks.programs.program import DENSE, FILTERS_1D, SEQUENCES, Laye
 from tests.benchmarks.programs.training import dense
 
 NEVER = -1e5
-"""In place of the logarithm of zero, whose differences are no numbers."""
+"""In place of the logarithm of zero, whose differences are not numbers."""
 
 
 class Garch(Program):
