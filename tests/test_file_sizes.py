@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_905, "ops": 8_500, "kernels": 13_155, "gpu": 1_600, "compile": 8_700, "extras": 5_105}
+BUDGETS = {"engine": 3_905, "ops": 8_500, "kernels": 13_155, "gpu": 1_600, "compile": 8_900, "extras": 5_105}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 78_740
-CORE = 68_240
+WHOLE = 79_000
+CORE = 68_550
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 
