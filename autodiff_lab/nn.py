@@ -75,10 +75,12 @@ from autodiff_lab.ops.nn.smooth_activations import gelu, log_sigmoid, mish, silu
 from autodiff_lab.ops.nn.spatial import bias_add, depth_to_space, dropout, space_to_depth
 
 if TYPE_CHECKING:
+    from autodiff_lab.extras.families.ctc import ctc_loss
     from autodiff_lab.extras.families.isotonic import isotonic_regression
     from autodiff_lab.extras.families.sampled import nce_loss, sampled_softmax_loss
 
 _EXTRAS = {
+    "ctc_loss": "families.ctc",
     "isotonic_regression": "families.isotonic",
     "nce_loss": "families.sampled",
     "sampled_softmax_loss": "families.sampled",
@@ -102,6 +104,7 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_loss",
     "depth_to_space",
     "depthwise_conv2d",
     "dropout",

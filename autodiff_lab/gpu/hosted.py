@@ -16,11 +16,13 @@ from autodiff_lab.kernels.cuda.traffic import because
 
 _LAPACK = "LAPACK has this function, the GPU libraries do not"
 _SPECIAL = "CuPy has no such function"
+_STEPS = "each step is a dozen small launches that wait for those of the step before"
 STAYS = {
     "as_string": "text lives on the CPU",
     "bessel_iv": _SPECIAL,
     "bessel_ive": _SPECIAL,
     "bessel_jv": _SPECIAL,
+    "ctc_loss": _STEPS,
     "dawsn": _SPECIAL,
     "eig": _LAPACK,
     "expm": "SciPy scales and squares each matrix by its own norm",
@@ -31,6 +33,7 @@ STAYS = {
     "logm": _LAPACK,
     "lu": "the row order is computed one exchange after the other",
     "lu_factors": "systems on a GPU do not use them",
+    "softmax_minus_occupancy": _STEPS,
     "spence": _SPECIAL,
     "sqrtm": _LAPACK,
     "sylvester": _LAPACK,

@@ -98,7 +98,7 @@ STATIC = frozenset({
     "lu_factors", "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments", "tensor_scatter_nd_add",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "marked_classes",
-    "put_along", "take_along", "top_positions", "expect",
+    "put_along", "take_along", "top_positions", "ctc_loss", "softmax_minus_occupancy", "expect",
     "segment_sum", "segment_max", "segment_min",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""

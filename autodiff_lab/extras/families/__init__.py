@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autodiff_lab.extras.families import image, isotonic, sampled, signal, sparse, special, strings
+    from autodiff_lab.extras.families import ctc, image, isotonic, sampled, signal, sparse, special, strings
 
-__all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampled"]
+__all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampled", "ctc"]
 
 
 def __getattr__(name: str) -> Any:

@@ -28,6 +28,7 @@ from autodiff_lab.kernels.maths.bits import (
     flattened,
     from_bits,
 )
+from autodiff_lab.kernels.maths import double, single
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, larger
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
@@ -85,6 +86,10 @@ exponential = _by_width(_exp, _exp_double)
 """e^x in the dtype of x."""
 exponential_below_0 = _by_width(_exp_below_0, _exp_double)
 """e^x in the dtype of x, for x up to 0 or nan."""
+logarithm = _by_width(SINGLE["log"], VECTOR_DOUBLE["log"])
+"""The natural logarithm in the dtype of x."""
+log1p_up_to_1 = _by_width(single.log1p_up_to_1, double.log1p_up_to_1)
+"""The logarithm of 1 + x in the dtype of x, for x from 0 to 1."""
 tanh = _by_width(_tanh, _tanh_double)
 """The hyperbolic tangent in the dtype of x."""
 sigmoid = _by_width(_sigmoid, _sigmoid_double)

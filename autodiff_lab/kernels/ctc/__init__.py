@@ -1,0 +1,1 @@
+"""The loss of connectionist temporal classification, and its derivative."""

@@ -1,0 +1,240 @@
+"""Connectionist temporal classification, one labelling after the other, as `ctc.reference`.
+
+Optimizations: states of blanks and of labels lie apart, as a blank has two states before it and a label three, so that
+a step is two loops of vector instructions with our own exponentials and logarithms; states beyond a labelling and steps
+beyond a sequence are never visited; exponentials of the logits are taken once, many rows together, in the place of the
+gradient.  Each step is taken relative to the likeliest state of the one before, and the sum of these is kept in float64:
+in float32 the error of a long sequence is then that of its last digits, and not of its total.  Labellings share the
+threads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.base.loops import loop, override, row_major
+from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.ctc.reference import IMPOSSIBLE, NEVER
+from autodiff_lab.kernels.maths.bits import add_up
+from autodiff_lab.kernels.maths.rows import (
+    exponential_below_0,
+    exps_of_rows,
+    largest,
+    log1p_up_to_1,
+    logarithm,
+    rows_together,
+)
+from autodiff_lab.kernels.maths.single import choose
+
+# pyright: reportIndexIssue=false, reportCallIssue=false
+_WORTH_A_THREAD = 20_000
+"""States of all steps together, from which on another thread pays."""
+
+
+@register_jitable(forceinline=True)
+def _either(x: Any, y: Any) -> Any:
+    """The logarithm of e^x + e^y."""
+    return choose(x > y, x, y) + log1p_up_to_1(exponential_below_0(-abs(x - y)))
+
+
+@register_jitable(forceinline=True)
+def _any_of(x: Any, y: Any, z: Any, one: Any) -> Any:
+    """The logarithm of e^x + e^y + e^z, whose largest term is 1 once they are divided by it."""
+    more, less = choose(x > y, x, y), choose(x > y, y, x)
+    top, middle = choose(more > z, more, z), choose(more > z, z, more)
+    return top + logarithm(exponential_below_0(middle - top) + exponential_below_0(less - top) + one)
+
+
+@register_jitable
+def _prepare(labels: Any, count: int, blank: int, classes: int, skips: Any) -> bool:
+    """Write whether each label may follow the one before without a blank, and say whether all are labels."""
+    wrong = False
+    never = skips.dtype.type(NEVER)
+    for j in range(count):
+        wrong |= not 0 <= labels[j] < classes or labels[j] == blank
+        skips[j] = choose(j > 0 and labels[j] != labels[j - 1], skips.dtype.type(0), never)
+    return not wrong
+
+
+@register_jitable
+def _emit(row: Any, top: Any, log: Any, labels: Any, blank: int, to: Any) -> Any:
+    """Write the log probabilities of the labels, and return that of the blank."""
+    never = row.dtype.type(NEVER)
+    for j in range(to.size):
+        value = (row[labels[j]] - top) - log
+        to[j] = choose(value < never, never, value)
+    value = (row[blank] - top) - log
+    return choose(value < never, never, value)
+
+
+@register_jitable
+def _forward(x: Any, tops: Any, logs: Any, labels: Any, blank: int, b: int, batch: int, steps: int, skips: Any,
+             emitted: Any, states: Any) -> float:  # fmt: skip
+    """Write the states of each step, in turn if there is room for fewer, and return the log probability of all."""
+    n, never, one = emitted.size, x.dtype.type(NEVER), x.dtype.type(1)
+    first = states[0, : 2 * n + 2]
+    for j in range(first.size):
+        first[j] = never
+    first[0] = 0
+    whole = 0.0
+    for t in range(steps):
+        r = t * batch + b
+        of_blank = _emit(x[r], tops[r], logs[r], labels, blank, emitted)
+        before, after = states[t % states.shape[0], : 2 * n + 2], states[(t + 1) % states.shape[0], : 2 * n + 2]
+        less = largest(before)
+        whole += less
+        of_blank -= less
+        blanks, behind, own = before[: n + 1], before[n + 1 :], before[n + 2 :]
+        to = after[: n + 1]
+        for j in range(n + 1):
+            to[j] = _either(blanks[j], behind[j]) + of_blank
+        after[n + 1] = never
+        to = after[n + 2 :]
+        for j in range(n):
+            to[j] = _any_of(own[j], blanks[j], behind[j] + skips[j], one) + (emitted[j] - less)
+    last = states[steps % states.shape[0]]
+    return whole + _either(last[n], last[2 * n + 1])
+
+
+@loop("void({t}[:,::1], {t}[:,::1], boolean, {t}[::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
+def _normalize(x: Any, made: Any, kept: bool, tops: Any, logs: Any, totals: Any, low: int, high: int) -> None:
+    """Write the largest element of each row and the logarithm of the sum of e^(x - largest), and the shares if kept."""
+    for first in range(low, high, totals.size):
+        count = min(totals.size, high - first)
+        exps_of_rows(x, first, count, made, first if kept else 0, tops[first : first + count], totals)
+        for r in range(count):
+            logs[first + r] = logarithm(totals[r])
+        for r in range(count if kept else 0):
+            row, scale = made[first + r], x.dtype.type(1 / totals[r])
+            for k in range(row.size):
+                row[k] *= scale
+
+
+@loop("boolean({t}[:,::1], {t}[::1], {t}[::1], int64[:,::1], int64[::1], int64[::1], int64, {t}[::1], {t}[:,::1],"
+      " {t}[:,::1], int64, int64)", wraparound=False)  # fmt: skip
+def _losses(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths: Any, blank: int, losses: Any, aside: Any,
+            states: Any, low: int, high: int) -> bool:  # fmt: skip
+    right = True
+    for b in range(low, high):
+        n = counts[b]
+        skips, emitted = aside[0, :n], aside[1, :n]
+        if not _prepare(labels[b], n, blank, x.shape[1], skips):
+            right = False
+            continue
+        total = _forward(x, tops, logs, labels[b], blank, b, losses.size, lengths[b], skips, emitted, states)
+        losses[b] = math.inf if total < IMPOSSIBLE else 0 - total
+    return right
+
+
+@loop("boolean({t}[:,::1], {t}[::1], {t}[::1], int64[:,::1], int64[::1], int64[::1], int64, {t}[:,::1], {t}[:,::1],"
+      " {t}[:,::1], int64, int64)", wraparound=False)  # fmt: skip
+def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths: Any, blank: int, made: Any,  # noqa: C901, PLR0912, PLR0915
+                 aside: Any, states: Any, low: int, high: int) -> bool:  # fmt: skip
+    """Take the occupancies off the softmax; the states of the step after, and of the step, take turns aside."""
+    right, never, one, batch = True, x.dtype.type(NEVER), x.dtype.type(1), counts.size
+    for b in range(low, high):
+        n, steps = counts[b], lengths[b]
+        skips, emitted = aside[0, :n], aside[1, :n]
+        if not _prepare(labels[b], n, blank, x.shape[1], skips):
+            right = False
+            continue
+        total = _forward(x, tops, logs, labels[b], blank, b, batch, steps, skips, emitted, states)
+        if total < IMPOSSIBLE:
+            steps = 0
+        for r in range(steps * batch + b, x.shape[0], batch):
+            row = made[r]
+            for k in range(row.size):
+                row[k] = 0
+        shares, now = aside[2, : 2 * n + 1], aside[3, : 2 * n + 2]
+        for t in range(steps - 1, -1, -1):
+            r = t * batch + b
+            after, now = now, aside[3 + (steps - t) % 2, : 2 * n + 2]
+            blanks, own = now[: n + 1], now[n + 1 : 2 * n + 1]
+            if t == steps - 1:
+                for j in range(now.size):
+                    now[j] = never
+                now[n] = 0
+                if n:
+                    now[2 * n] = 0
+            else:
+                less = largest(after)
+                later_blanks, later, beyond = after[: n + 1], after[n + 1 :], after[n + 2 :]
+                for j in range(n + 1):
+                    blanks[j] = _either(later_blanks[j], later[j]) - less
+                if n:
+                    next_blanks, next_skips = later_blanks[1:], skips[1:]
+                    for j in range(n - 1):
+                        own[j] = _any_of(later[j], next_blanks[j], beyond[j] + next_skips[j], one) - less
+                    own[n - 1] = _either(later[n - 1], later_blanks[n]) - less
+                now[2 * n + 1] = never
+            before = states[t + 1]
+            here = before[: n + 1]
+            for j in range(n + 1):
+                shares[j] = here[j] + blanks[j]
+            here, to = before[n + 2 : 2 * n + 2], shares[n + 1 :]
+            for j in range(n):
+                to[j] = here[j] + own[j]
+            top, sum_ = largest(shares), x.dtype.type(0)
+            for j in range(shares.size):
+                shares[j] = exponential_below_0(shares[j] - top)
+            for j in range(shares.size):
+                sum_ = add_up(sum_, shares[j])
+            of_blanks, scale, row = x.dtype.type(0), x.dtype.type(1) / sum_, made[r]
+            for j in range(n + 1):
+                of_blanks = add_up(of_blanks, shares[j])
+            row[blank] -= of_blanks * scale
+            for j in range(n):
+                row[labels[b, j]] -= to[j] * scale
+            of_blank = _emit(x[r], tops[r], logs[r], labels[b], blank, emitted)
+            for j in range(n + 1):
+                blanks[j] += of_blank
+            for j in range(n):
+                own[j] += emitted[j]
+    return right
+
+
+def _fit(logits: Any, label_length: Any, logit_length: Any, most: int) -> bool:
+    """Return whether there is something to do, and no length is out of bounds."""
+    if not logits.size:
+        return False
+    return all(0 <= x.min() and x.max() <= n for x, n in ((label_length, most), (logit_length, len(logits))))
+
+
+def _run(loop_of: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int, gradient: bool) -> Any:
+    steps, batch, count = logits.shape
+    most = labels.shape[1]
+    if not _fit(logits, label_length, logit_length, most):
+        return NotImplemented
+    x = row_major(logits).reshape(steps * batch, count)
+    whole = [row_major(np.asarray(v).astype(np.int64, copy=False)) for v in (labels, label_length, logit_length)]
+    tops, logs, together = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype), rows_together(count)
+    made = np.empty(x.shape if gradient else batch, x.dtype)
+    normalize, run = _normalize[x.dtype], loop_of[x.dtype]
+
+    def rows(low: int, high: int) -> None:
+        to = made if gradient else np.empty((together, count), x.dtype)
+        normalize(x, to, gradient, tops, logs, np.empty(together), low, high)
+
+    def examples(low: int, high: int) -> bool:
+        aside, states = (np.empty((n, 2 * most + 2), x.dtype) for n in (5, steps + 1 if gradient else 2))
+        return run(x, tops, logs, *whole, blank, made, aside, states, low, high)
+
+    spread(rows, len(x), max(1, _WORTH_A_THREAD * 4 // count))
+    right = spread(examples, batch, max(1, _WORTH_A_THREAD // ((2 * most + 1) * steps)))
+    return made.reshape(logits.shape if gradient else (batch,)) if all(right) else NotImplemented
+
+
+@override(_normalize, _losses)
+def ctc_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
+    """Losses of all labellings."""
+    return _run(_losses, logits, labels, label_length, logit_length, blank, False)
+
+
+@override(_normalize, _occupancies)
+def softmax_minus_occupancy(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
+    """Softmax less the occupancies."""
+    return _run(_occupancies, logits, labels, label_length, logit_length, blank, True)
