@@ -158,7 +158,7 @@ IMAGE = {
 
 BACKEND = {
     "batch_dot": "lab.matmul", "cast_to_floatx": "lab.cast(x, lab.float32)", "categorical_crossentropy":
-    "lab.losses.categorical_crossentropy", "constant": "lab.constant", "ctc_batch_cost": "a custom gradient",
+    "lab.losses.categorical_crossentropy", "constant": "lab.constant", "ctc_batch_cost": "lab.nn.ctc_loss",
     "dot": "lab.matmul", "eval": "x.numpy()", "function": "keras.Model(inputs, outputs)", "get_session": "nothing: "
     "operations run at once", "get_value": "v.numpy()", "gradients": _TAPE, "int_shape": "x.shape",
     "learning_phase": "training=... of a call", "mean": "lab.reduce_mean", "set_epsilon": "epsilon=... of each layer",

@@ -12,7 +12,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Mathematics": ("math", "bitwise", "special"),
     "Arrays": ("array",),
     "Linear algebra": ("linalg",),
-    "Neural networks": ("nn", "isotonic", "sampled"),
+    "Neural networks": ("nn", "isotonic", "sampled", "ctc"),
     "Random numbers": ("random", "random_generator", "random_state", "random_stateless"),
     "Signals": ("signal",),
     "Images": ("image",),

@@ -7,6 +7,8 @@ import numpy as np
 import scipy.optimize
 import scipy.special
 
+from tests.ops.alignments import losses_and_occupancies, softmax_minus_occupancy
+
 
 def _silu(x: Any) -> Any:
     return x / (1 + np.exp(-x))
@@ -77,6 +79,8 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "lstm": _lstm,
     "gru": _gru,
     "simple_rnn": _simple_rnn,
+    "ctc_loss": lambda *arrays, blank: losses_and_occupancies(*arrays, blank)[0],
+    "softmax_minus_occupancy": softmax_minus_occupancy,
     "elu": lambda x: np.where(x > 0, x, np.exp(x) - 1),
     "gelu": lambda x: 0.5 * x * (1 + scipy.special.erf(x / np.sqrt(2))),
     "gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),

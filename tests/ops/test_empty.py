@@ -182,6 +182,11 @@ ROWS: dict[str, list[Row]] = {
     ],
     "softmax_cross_entropy": [((z(0, 3), z(0, 3)), {}, (0,)), ((z(3, 0), z(3, 0)), {}, (3,))],
     "softmax_cross_entropy_grad": [((z(0), z(0, 3), z(0, 3)), {}, (0, 3)), ((z(3), z(3, 0), z(3, 0)), {}, (3, 0))],
+    "ctc_loss": [((z(2, 0, 3), i(0, 2), i(0), i(0)), {"blank": 0}, (0,))],
+    "softmax_minus_occupancy": [
+        ((z(2, 0, 3), i(0, 2), i(0), i(0)), {"blank": 0}, (2, 0, 3)),
+        ((z(0, 2, 3), i(2, 1), i(2), i(2)), {"blank": 0}, (0, 2, 3)),
+    ],
     "max_pool average_pool": [
         ((z(0, 4, 4, 1),), pool, (0, 2, 2, 1)),
         ((z(1, 4, 4, 0),), pool, (1, 2, 2, 0)),

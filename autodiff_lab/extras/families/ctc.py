@@ -17,6 +17,7 @@ from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events.listener import tell_made
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.ctc import reference
@@ -47,19 +48,24 @@ def _loss_rule(ops: Any, g: Any, out: Any, logits: Any, *rest: Any, blank: int) 
     return ops.reshape(g, shape=(*g.shape[:-1], 1, g.shape[-1], 1)) * share
 
 
+def _made(like: Tensor, host: Any) -> Tensor:
+    """Return a tensor of numbers that depend on shapes alone, or on what a trace holds fast."""
+    return tell_made(laid_beside(like, host))
+
+
 def _losses(logits: Tensor, labels: Tensor, label_length: Tensor, logit_length: Tensor, blank: int) -> Tensor:
     """Return the losses op by op, as the kernel computes them."""
-    (steps, batch, _), most = logits.shape, labels.shape[1]
+    (steps, batch, _), most = logits._held.shape, labels._held.shape[1]
     of_labels, of_steps = (expand_dims(cast(n, np.int32), 1) for n in (label_length, logit_length))
-    places, states = (laid_beside(logits, np.arange(n, dtype=np.int32)[None]) for n in (most, 2 * most + 1))
+    places, states = (_made(logits, np.arange(n, dtype=np.int32)[None]) for n in (most, 2 * most + 1))
     known = where(places < of_labels, cast(labels, np.int32), np.int32(blank))
-    blanks = laid_beside(logits, np.full((batch, 1), blank, np.int32))
+    blanks = _made(logits, np.full((batch, 1), blank, np.int32))
     between = broadcast_to(blanks, (batch, most))
     path = concat([reshape(stack([between, known], axis=2), (batch, 2 * most)), blanks], 1)
-    zero, never = (laid_beside(logits, np.array(n, logits._held.dtype)) for n in (0, NEVER))
+    zero, never = (_made(logits, np.array(n, logits._held.dtype)) for n in (0, NEVER))
     classes = maximum(log_softmax(logits), never)
     emissions = take_along(classes, broadcast_to(path, (steps, *path.shape)), axis=-1)
-    before = laid_beside(logits, np.full((batch, 2), blank, np.int32))
+    before = _made(logits, np.full((batch, 2), blank, np.int32))
     skips = where((path != blank) & (path != concat([before, path], 1)[:, :-2]), zero, never)
     low = broadcast_to(never, (batch, 2))
     now: Any = broadcast_to(where(states == 0, zero, never), path.shape)
@@ -74,13 +80,13 @@ def _losses(logits: Tensor, labels: Tensor, label_length: Tensor, logit_length: 
 
 def _occupancy_rule(ops: Any, h: Any, out: Any, logits: Any, *rest: Any, blank: int) -> Any:
     """The derivative of the derivative of the losses, of which each depends on its own logits alone."""
-    h, logits, *rest = (wrap(x) if ops.raw else x for x in (h, logits, *rest))
+    h, logits, *given = (wrap(x) if ops.raw else x for x in (h, logits, *rest))
     with GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(logits)
         wide = cast(logits, np.float32) if is_half(logits._held.dtype) else logits
         with GradientTape(watch_accessed_variables=False) as inner:
             inner.watch(wide)
-            total = reduce_sum(_losses(wide, *rest, blank=blank))
+            total = reduce_sum(_losses(wide, *given, blank=blank))
         share = cast(inner.gradient(total, wide, None, UnconnectedGradients.ZERO), logits.dtype)
     found: Any = tape.gradient(share, logits, h, UnconnectedGradients.ZERO)
     return found._array if ops.raw else found
@@ -127,8 +133,8 @@ def _dense(labels: Any, batch: int) -> tuple[Any, Any]:
     columns = np.empty(len(rows), np.int64)
     columns[order] = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows[order]]
     values = _whole(labels.values, "labels")
-    to = laid_beside(values, np.stack([rows, columns], axis=1))
-    return scatter_nd(to, values, (batch, int(counts.max(initial=0)))), laid_beside(values, counts)
+    to = _made(values, np.stack([rows, columns], axis=1))
+    return scatter_nd(to, values, (batch, int(counts.max(initial=0)))), _made(values, counts)
 
 
 def ctc_loss(labels: Any, logits: TensorLike, label_length: TensorLike | None, logit_length: TensorLike,
@@ -143,8 +149,8 @@ def ctc_loss(labels: Any, logits: TensorLike, label_length: TensorLike | None, l
     _, batch, classes = x._held.shape
     sparse = hasattr(labels, "dense_shape")
     if sparse and blank_index is None:
-        raise InvalidArgumentError("ctc_loss: sparse labels need a blank_index, as in TensorFlow. Try blank_index=0, or "
-                                   "-1 for the last class.")
+        raise InvalidArgumentError("ctc_loss: sparse labels need a blank_index, as in TensorFlow. Try blank_index=0, "
+                                   "or -1 for the last class.")
     blank = as_integer(0 if blank_index is None else blank_index, "ctc_loss: blank_index")
     if not -classes <= blank < classes:
         raise InvalidArgumentError(f"ctc_loss: blank_index {blank} is not one of {classes} classes. Try an index in "
@@ -163,16 +169,17 @@ ctc_loss.__doc__ = doc(
     "connectionist temporal classification.",
     shapes="labels (b, n) or sparse, logits (t, b, k), or (b, t, k) unless logits_time_major, label_length (b), "
            "logit_length (b) -> (b)",
-    dtypes="floating logits, integer labels and lengths", domain="any logits; labels that are classes and not the blank",
+    dtypes="floating logits, integer labels and lengths",
+    domain="any logits, not normalized; labels that are classes and not the blank",
     derivative="softmax - occupancy, the probability of each class at each step given the labelling; 0 beyond "
                "logit_length",
-    notes="Logits are not normalized.  Runs of one class are merged and blanks left out, so a label that comes twice in "
-          "a row\nneeds a blank between.  The blank is class 0, or `blank_index`, which counts from the end if it is "
-          "negative; sparse\nlabels need one, and bring their lengths, so that label_length may be None.  Where no "
-          "alignment fits, as with more\nlabels than steps, the loss is inf and its gradient 0.  `unique` has no effect: "
-          "in TensorFlow it saves time on\nTPUs.  Graves, Fernández, Gomez & Schmidhuber 2006.",
+    notes="An alignment gives each step a class; its labelling is what is left once runs of one class are merged and "
+          "blanks\nleft out, so a label that comes twice in a row needs a blank between.  The blank is class 0, or "
+          "`blank_index`, which\ncounts from the end if it is negative.  Sparse labels need a `blank_index`, and bring "
+          "their lengths: label_length may\nbe None.  Where no alignment fits, as with more labels than steps, the "
+          "loss is inf and its gradient 0.  `unique` has\nno effect: in TensorFlow it saves time on TPUs.\n\n"
+          "Graves, Fernández, Gomez & Schmidhuber, *Connectionist temporal classification*, 2006.",
     raises=("floating", "shape", "argument", "convert"),
     example=">>> logits = lab.zeros((2, 1, 3))  # 2 steps, 1 example, 3 classes\n"
             ">>> loss = lab.nn.ctc_loss([[1]], logits, label_length=[1], logit_length=[2])\n"
-            ">>> print(lab.exp(-loss) * 9)  # of 9 alignments these have the labelling: 11, 01 and 10\n"
-            "Tensor([3.0000002], shape=(1,), dtype=float32)")
+            ">>> round(float(lab.exp(-loss[0])) * 9, 3)  # 11, 01 and 10, of 9 alignments\n3.0")

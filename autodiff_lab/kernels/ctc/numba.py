@@ -3,9 +3,9 @@
 Optimizations: states of blanks and of labels lie apart, as a blank has two states before it and a label three, so that
 a step is two loops of vector instructions with our own exponentials and logarithms; states beyond a labelling and steps
 beyond a sequence are never visited; exponentials of the logits are taken once, many rows together, in the place of the
-gradient.  Each step is taken relative to the likeliest state of the one before, and the sum of these is kept in float64:
-in float32 the error of a long sequence is then that of its last digits, and not of its total.  Labellings share the
-threads.
+gradient.  Each step is taken relative to the likeliest state of the one before, and what this takes away is added up
+in float64: in float32 a total of thousands would leave few digits for the difference between two states.  Labellings
+share the threads.
 """
 
 from __future__ import annotations
@@ -130,12 +130,56 @@ def _losses(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths: Any
     return right
 
 
+@register_jitable
+def _end(now: Any, n: int) -> None:
+    """Write what is left of each state after the last step: nothing after the last label, and after the last blank."""
+    never = now.dtype.type(NEVER)
+    for j in range(now.size):
+        now[j] = never
+    now[n] = 0
+    if n:
+        now[2 * n] = 0
+
+
+@register_jitable
+def _back(after: Any, now: Any, n: int, skips: Any) -> None:
+    """Write what is left of each state after a step, from the same after the next step with its emissions."""
+    less, one = largest(after), after.dtype.type(1)
+    blanks, own = now[: n + 1], now[n + 1 : 2 * n + 1]
+    next_blanks, later, beyond = after[: n + 1], after[n + 1 :], after[n + 2 :]
+    for j in range(n + 1):
+        blanks[j] = _either(next_blanks[j], later[j]) - less
+    if n:
+        behind, following = next_blanks[1:], skips[1:]
+        for j in range(n - 1):
+            own[j] = _any_of(later[j], behind[j], beyond[j] + following[j], one) - less
+        own[n - 1] = _either(later[n - 1], next_blanks[n]) - less
+    now[2 * n + 1] = now.dtype.type(NEVER)
+
+
+@register_jitable
+def _share(before: Any, now: Any, n: int, shares: Any) -> Any:
+    """Write the shares of the states, blanks first, not yet divided by their sum, and return what to multiply by."""
+    had, left = before[: n + 1], now[: n + 1]
+    for j in range(n + 1):
+        shares[j] = had[j] + left[j]
+    had, left, to = before[n + 2 :], now[n + 1 : 2 * n + 1], shares[n + 1 :]
+    for j in range(n):
+        to[j] = had[j] + left[j]
+    top, total = largest(shares), shares.dtype.type(0)
+    for j in range(shares.size):
+        shares[j] = exponential_below_0(shares[j] - top)
+    for j in range(shares.size):
+        total = add_up(total, shares[j])
+    return shares.dtype.type(1) / total
+
+
 @loop("boolean({t}[:,::1], {t}[::1], {t}[::1], int64[:,::1], int64[::1], int64[::1], int64, {t}[:,::1], {t}[:,::1],"
       " {t}[:,::1], int64, int64)", wraparound=False)  # fmt: skip
-def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths: Any, blank: int, made: Any,  # noqa: C901, PLR0912, PLR0915
+def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths: Any, blank: int, made: Any,  # noqa: C901
                  aside: Any, states: Any, low: int, high: int) -> bool:  # fmt: skip
-    """Take the occupancies off the softmax; the states of the step after, and of the step, take turns aside."""
-    right, never, one, batch = True, x.dtype.type(NEVER), x.dtype.type(1), counts.size
+    """Subtract the occupancies from the softmax."""
+    right, batch = True, counts.size
     for b in range(low, high):
         n, steps = counts[b], lengths[b]
         skips, emitted = aside[0, :n], aside[1, :n]
@@ -149,51 +193,26 @@ def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths
             row = made[r]
             for k in range(row.size):
                 row[k] = 0
-        shares, now = aside[2, : 2 * n + 1], aside[3, : 2 * n + 2]
+        shares = aside[2, : 2 * n + 1]
         for t in range(steps - 1, -1, -1):
             r = t * batch + b
-            after, now = now, aside[3 + (steps - t) % 2, : 2 * n + 2]
-            blanks, own = now[: n + 1], now[n + 1 : 2 * n + 1]
+            after, now = aside[3 + t % 2, : 2 * n + 2], aside[4 - t % 2, : 2 * n + 2]
             if t == steps - 1:
-                for j in range(now.size):
-                    now[j] = never
-                now[n] = 0
-                if n:
-                    now[2 * n] = 0
+                _end(now, n)
             else:
-                less = largest(after)
-                later_blanks, later, beyond = after[: n + 1], after[n + 1 :], after[n + 2 :]
-                for j in range(n + 1):
-                    blanks[j] = _either(later_blanks[j], later[j]) - less
-                if n:
-                    next_blanks, next_skips = later_blanks[1:], skips[1:]
-                    for j in range(n - 1):
-                        own[j] = _any_of(later[j], next_blanks[j], beyond[j] + next_skips[j], one) - less
-                    own[n - 1] = _either(later[n - 1], later_blanks[n]) - less
-                now[2 * n + 1] = never
-            before = states[t + 1]
-            here = before[: n + 1]
-            for j in range(n + 1):
-                shares[j] = here[j] + blanks[j]
-            here, to = before[n + 2 : 2 * n + 2], shares[n + 1 :]
-            for j in range(n):
-                to[j] = here[j] + own[j]
-            top, sum_ = largest(shares), x.dtype.type(0)
-            for j in range(shares.size):
-                shares[j] = exponential_below_0(shares[j] - top)
-            for j in range(shares.size):
-                sum_ = add_up(sum_, shares[j])
-            of_blanks, scale, row = x.dtype.type(0), x.dtype.type(1) / sum_, made[r]
+                _back(after, now, n, skips)
+            scale = _share(states[t + 1, : 2 * n + 2], now, n, shares)
+            of_blanks, row = x.dtype.type(0), made[r]
             for j in range(n + 1):
                 of_blanks = add_up(of_blanks, shares[j])
             row[blank] -= of_blanks * scale
-            for j in range(n):
-                row[labels[b, j]] -= to[j] * scale
             of_blank = _emit(x[r], tops[r], logs[r], labels[b], blank, emitted)
+            blanks, own, of_labels = now[: n + 1], now[n + 1 :], shares[n + 1 :]
+            for j in range(n):
+                row[labels[b, j]] -= of_labels[j] * scale
+                own[j] += emitted[j]
             for j in range(n + 1):
                 blanks[j] += of_blank
-            for j in range(n):
-                own[j] += emitted[j]
     return right
 
 
@@ -201,10 +220,12 @@ def _fit(logits: Any, label_length: Any, logit_length: Any, most: int) -> bool:
     """Return whether there is something to do, and no length is out of bounds."""
     if not logits.size:
         return False
-    return all(0 <= x.min() and x.max() <= n for x, n in ((label_length, most), (logit_length, len(logits))))
+    return all(x.min() >= 0 and x.max() <= n for x, n in ((label_length, most), (logit_length, len(logits))))
 
 
-def _run(loop_of: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int, gradient: bool) -> Any:
+def _run(
+    loop_of: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int, gradient: bool
+) -> Any:
     steps, batch, count = logits.shape
     most = labels.shape[1]
     if not _fit(logits, label_length, logit_length, most):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.base.deferred import overload, register_jitable
+from autodiff_lab.kernels.maths import double, single
 from autodiff_lab.kernels.maths.bits import (
     add_up,
     bits_of,
@@ -28,7 +29,6 @@ from autodiff_lab.kernels.maths.bits import (
     flattened,
     from_bits,
 )
-from autodiff_lab.kernels.maths import double, single
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, larger
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
