@@ -194,7 +194,12 @@ def test_descent_makes_the_labelling_the_likeliest() -> None:
 
 X = np.zeros((3, 2, 4), np.float32)
 L = [[1, 2], [3, 0]]
-SPARSE = lab.SparseTensor([[0, 0]], [1], [2, 2])
+
+
+def sparse() -> Any:
+    return lab.SparseTensor([[0, 0]], [1], [2, 2])
+
+
 BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "logits of rank 2": (
         lambda: lab.nn.ctc_loss(L, X[0], [2, 1], [3, 3]), lab.errors.ShapeMismatch,
@@ -217,9 +222,9 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a blank that is not a class": (
         lambda: lab.nn.ctc_loss(L, X, [2, 1], [3, 3], blank_index=4), lab.errors.InvalidArgumentError, r"\[-4, 4\)"),
     "sparse labels without a blank": (
-        lambda: lab.nn.ctc_loss(SPARSE, X, None, [3, 3]), lab.errors.InvalidArgumentError, "need a blank_index"),
+        lambda: lab.nn.ctc_loss(sparse(), X, None, [3, 3]), lab.errors.InvalidArgumentError, "need a blank_index"),
     "sparse labels of another batch": (
-        lambda: lab.nn.ctc_loss(SPARSE, X[:, :1], None, [3], blank_index=0), lab.errors.ShapeMismatch, r"\(1, n\)"),
+        lambda: lab.nn.ctc_loss(sparse(), X[:, :1], None, [3], blank_index=0), lab.errors.ShapeMismatch, r"\(1, n\)"),
     "more labels than there are": (
         lambda: lab.nn.ctc_loss(L, X, [2, 3], [3, 3]), lab.errors.InvalidArgumentError,
         r"label_length\[1\] is 3.*0 to 2"),

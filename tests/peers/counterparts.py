@@ -195,6 +195,8 @@ TWINS.update({
     "tensor_scatter_nd_update": lambda x, y, at: x.index_put(_columns(at), y),
     "fft": _spectrum("fftn"), "ifft": _spectrum("ifftn"), "rfft": _spectrum("rfftn"), "irfft": _spectrum("irfftn"),
     "softmax_cross_entropy": lambda logits, labels: -(labels * torch.log_softmax(logits, -1)).sum(-1),
+    "ctc_loss": lambda logits, labels, of_labels, of_logits, blank: torch.nn.functional.ctc_loss(
+        torch.log_softmax(logits, -1), labels, of_logits.long(), of_labels, blank, "none"),
     "max_pool": lambda x, **p: _pooled(x, pool="max", **p),
     "average_pool": lambda x, **p: _pooled(x, pool="avg", count_include_pad=False, **p),
     "convolve": _convolved, "l2_loss": lambda x: (x * x).sum() / 2,

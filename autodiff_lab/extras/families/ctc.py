@@ -44,8 +44,8 @@ def _work(logits: Any, labels: Any, *lengths: Any, blank: int) -> int:
 
 
 def _loss_rule(ops: Any, g: Any, out: Any, logits: Any, *rest: Any, blank: int) -> Any:
-    share = ops.softmax_minus_occupancy(logits, *rest, blank=blank)
-    return ops.reshape(g, shape=(*g.shape[:-1], 1, g.shape[-1], 1)) * share
+    residual = ops.softmax_minus_occupancy(logits, *rest, blank=blank)
+    return ops.reshape(g, shape=(*g.shape[:-1], 1, g.shape[-1], 1)) * residual
 
 
 def _made(like: Tensor, host: Any) -> Tensor:
@@ -79,7 +79,7 @@ def _losses(logits: Tensor, labels: Tensor, label_length: Tensor, logit_length: 
 
 
 def _occupancy_rule(ops: Any, h: Any, out: Any, logits: Any, *rest: Any, blank: int) -> Any:
-    """The derivative of the derivative of the losses, of which each depends on its own logits alone."""
+    """Differentiate the losses twice, op by op; each depends on its own logits alone."""
     h, logits, *given = (wrap(x) if ops.raw else x for x in (h, logits, *rest))
     with GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(logits)
@@ -87,8 +87,8 @@ def _occupancy_rule(ops: Any, h: Any, out: Any, logits: Any, *rest: Any, blank: 
         with GradientTape(watch_accessed_variables=False) as inner:
             inner.watch(wide)
             total = reduce_sum(_losses(wide, *given, blank=blank))
-        share = cast(inner.gradient(total, wide, None, UnconnectedGradients.ZERO), logits.dtype)
-    found: Any = tape.gradient(share, logits, h, UnconnectedGradients.ZERO)
+        residual = cast(inner.gradient(total, wide, None, UnconnectedGradients.ZERO), logits.dtype)
+    found: Any = tape.gradient(residual, logits, h, UnconnectedGradients.ZERO)
     return found._array if ops.raw else found
 
 
@@ -170,7 +170,7 @@ ctc_loss.__doc__ = doc(
     shapes="labels (b, n) or sparse, logits (t, b, k), or (b, t, k) unless logits_time_major, label_length (b), "
            "logit_length (b) -> (b)",
     dtypes="floating logits, integer labels and lengths",
-    domain="any logits, not normalized; labels that are classes and not the blank",
+    domain="any logits, of which the loss takes the softmax; labels that are classes and not the blank",
     derivative="softmax - occupancy, the probability of each class at each step given the labelling; 0 beyond "
                "logit_length",
     notes="An alignment gives each step a class; its labelling is what is left once runs of one class are merged and "

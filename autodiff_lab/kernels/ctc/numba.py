@@ -37,13 +37,13 @@ _WORTH_A_THREAD = 20_000
 
 @register_jitable(forceinline=True)
 def _either(x: Any, y: Any) -> Any:
-    """The logarithm of e^x + e^y."""
+    """Return the logarithm of e^x + e^y."""
     return choose(x > y, x, y) + log1p_up_to_1(exponential_below_0(-abs(x - y)))
 
 
 @register_jitable(forceinline=True)
 def _any_of(x: Any, y: Any, z: Any, one: Any) -> Any:
-    """The logarithm of e^x + e^y + e^z, whose largest term is 1 once they are divided by it."""
+    """Return the logarithm of e^x + e^y + e^z, whose largest term is 1 once they are divided by it."""
     more, less = choose(x > y, x, y), choose(x > y, y, x)
     top, middle = choose(more > z, more, z), choose(more > z, z, more)
     return top + logarithm(exponential_below_0(middle - top) + exponential_below_0(less - top) + one)
@@ -101,8 +101,8 @@ def _forward(x: Any, tops: Any, logs: Any, labels: Any, blank: int, b: int, batc
 
 
 @loop("void({t}[:,::1], {t}[:,::1], boolean, {t}[::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
-def _normalize(x: Any, made: Any, kept: bool, tops: Any, logs: Any, totals: Any, low: int, high: int) -> None:
-    """Write the largest element of each row and the logarithm of the sum of e^(x - largest), and the shares if kept."""
+def _exponentials(x: Any, made: Any, kept: bool, tops: Any, logs: Any, totals: Any, low: int, high: int) -> None:
+    """Write the largest element of each row, the logarithm of the sum of e^(x - largest), and the softmax if kept."""
     for first in range(low, high, totals.size):
         count = min(totals.size, high - first)
         exps_of_rows(x, first, count, made, first if kept else 0, tops[first : first + count], totals)
@@ -158,20 +158,20 @@ def _back(after: Any, now: Any, n: int, skips: Any) -> None:
 
 
 @register_jitable
-def _share(before: Any, now: Any, n: int, shares: Any) -> Any:
-    """Write the shares of the states, blanks first, not yet divided by their sum, and return what to multiply by."""
+def _posteriors(before: Any, now: Any, n: int, posteriors: Any) -> Any:
+    """Write the posteriors of the states, blanks first, times their sum, and return 1 over that sum."""
     had, left = before[: n + 1], now[: n + 1]
     for j in range(n + 1):
-        shares[j] = had[j] + left[j]
-    had, left, to = before[n + 2 :], now[n + 1 : 2 * n + 1], shares[n + 1 :]
+        posteriors[j] = had[j] + left[j]
+    had, left, to = before[n + 2 :], now[n + 1 : 2 * n + 1], posteriors[n + 1 :]
     for j in range(n):
         to[j] = had[j] + left[j]
-    top, total = largest(shares), shares.dtype.type(0)
-    for j in range(shares.size):
-        shares[j] = exponential_below_0(shares[j] - top)
-    for j in range(shares.size):
-        total = add_up(total, shares[j])
-    return shares.dtype.type(1) / total
+    top, total = largest(posteriors), posteriors.dtype.type(0)
+    for j in range(posteriors.size):
+        posteriors[j] = exponential_below_0(posteriors[j] - top)
+    for j in range(posteriors.size):
+        total = add_up(total, posteriors[j])
+    return posteriors.dtype.type(1) / total
 
 
 @loop("boolean({t}[:,::1], {t}[::1], {t}[::1], int64[:,::1], int64[::1], int64[::1], int64, {t}[:,::1], {t}[:,::1],"
@@ -193,7 +193,7 @@ def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths
             row = made[r]
             for k in range(row.size):
                 row[k] = 0
-        shares = aside[2, : 2 * n + 1]
+        posteriors = aside[2, : 2 * n + 1]
         for t in range(steps - 1, -1, -1):
             r = t * batch + b
             after, now = aside[3 + t % 2, : 2 * n + 2], aside[4 - t % 2, : 2 * n + 2]
@@ -201,13 +201,13 @@ def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths
                 _end(now, n)
             else:
                 _back(after, now, n, skips)
-            scale = _share(states[t + 1, : 2 * n + 2], now, n, shares)
+            scale = _posteriors(states[t + 1, : 2 * n + 2], now, n, posteriors)
             of_blanks, row = x.dtype.type(0), made[r]
             for j in range(n + 1):
-                of_blanks = add_up(of_blanks, shares[j])
+                of_blanks = add_up(of_blanks, posteriors[j])
             row[blank] -= of_blanks * scale
             of_blank = _emit(x[r], tops[r], logs[r], labels[b], blank, emitted)
-            blanks, own, of_labels = now[: n + 1], now[n + 1 :], shares[n + 1 :]
+            blanks, own, of_labels = now[: n + 1], now[n + 1 :], posteriors[n + 1 :]
             for j in range(n):
                 row[labels[b, j]] -= of_labels[j] * scale
                 own[j] += emitted[j]
@@ -234,11 +234,11 @@ def _run(
     whole = [row_major(np.asarray(v).astype(np.int64, copy=False)) for v in (labels, label_length, logit_length)]
     tops, logs, together = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype), rows_together(count)
     made = np.empty(x.shape if gradient else batch, x.dtype)
-    normalize, run = _normalize[x.dtype], loop_of[x.dtype]
+    exponentials, run = _exponentials[x.dtype], loop_of[x.dtype]
 
     def rows(low: int, high: int) -> None:
         to = made if gradient else np.empty((together, count), x.dtype)
-        normalize(x, to, gradient, tops, logs, np.empty(together), low, high)
+        exponentials(x, to, gradient, tops, logs, np.empty(together), low, high)
 
     def examples(low: int, high: int) -> bool:
         aside, states = (np.empty((n, 2 * most + 2), x.dtype) for n in (5, steps + 1 if gradient else 2))
@@ -249,13 +249,13 @@ def _run(
     return made.reshape(logits.shape if gradient else (batch,)) if all(right) else NotImplemented
 
 
-@override(_normalize, _losses)
+@override(_exponentials, _losses)
 def ctc_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
-    """Losses of all labellings."""
+    """Return the losses of all labellings."""
     return _run(_losses, logits, labels, label_length, logit_length, blank, False)
 
 
-@override(_normalize, _occupancies)
+@override(_exponentials, _occupancies)
 def softmax_minus_occupancy(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
-    """Softmax less the occupancies."""
+    """Return softmax minus the occupancies."""
     return _run(_occupancies, logits, labels, label_length, logit_length, blank, True)

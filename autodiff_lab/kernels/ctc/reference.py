@@ -114,7 +114,7 @@ def ctc_loss(logits: Any, labels: Any, label_length: Any, logit_length: Any, bla
 
 
 def softmax_minus_occupancy(logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int) -> Any:
-    """Return softmax less the probability, given the labelling, that an alignment has each class at each step.
+    """Return softmax minus the probability, given the labelling, that an alignment has each class at each step.
 
     It is 0 beyond the last step, and where no alignment has the labelling.
 
@@ -136,13 +136,13 @@ def softmax_minus_occupancy(logits: Any, labels: Any, label_length: Any, logit_l
         np.concatenate([emissions, emissions[::-1, :, ::-1]], axis=1),
         np.concatenate([active, active[::-1]], axis=1),
     )
-    shares = both[:, :batch] + both[::-1, batch:, ::-1] - emissions
-    shares -= shares.max(axis=-1, keepdims=True)
-    np.exp(shares, out=shares)
-    shares /= shares.sum(axis=-1, keepdims=True)
+    posteriors = both[:, :batch] + both[::-1, batch:, ::-1] - emissions
+    posteriors -= posteriors.max(axis=-1, keepdims=True)
+    np.exp(posteriors, out=posteriors)
+    posteriors /= posteriors.sum(axis=-1, keepdims=True)
     made = np.exp(classes)
-    made[..., blank] -= shares[..., ::2].sum(axis=-1)
+    made[..., blank] -= posteriors[..., ::2].sum(axis=-1)
     rows = np.arange(steps * batch).reshape(steps, batch, 1) * count
-    made -= np.bincount((rows + labels).ravel(), shares[..., 1::2].ravel(), made.size).reshape(made.shape)
+    made -= np.bincount((rows + labels).ravel(), posteriors[..., 1::2].ravel(), made.size).reshape(made.shape)
     made[~active | (_total(last[:batch], of_labels) < IMPOSSIBLE)] = 0
     return made.astype(logits.dtype)
