@@ -111,7 +111,7 @@ class Guards:
             return [_held(slot, holder) for _, slot in found]
 
         held = look()
-        if _EMPTY in held or not _plainly_read(type(holder)):
+        if any(one is _EMPTY for one in held) or not _plainly_read(type(holder)):
             self.items(label, look)
             return
         where = self._named(holder)

@@ -269,22 +269,8 @@ class Ctc(Program):
 
     def as_tensorflow(self, tf: Any) -> Any:
         def loss(W: Any, b: Any, x: Any, labels: Any, frames: Any, lengths: Any) -> Any:
-            batch, time = x.shape[0], x.shape[1]
-            logs = tf.nn.log_softmax(tf.matmul(x, W) + b)
-            blanks = tf.zeros_like(labels)
-            states = tf.reshape(tf.stack([blanks, labels], axis=2), (batch, -1))
-            states = tf.concat([states, blanks[:, :1]], axis=1)
-            before = tf.pad(states[:, :-2], [[0, 0], [2, 0]])
-            skips = tf.logical_and(states != 0, states != before)
-            heard = tf.gather(logs, states, axis=2, batch_dims=1)
-            alpha = tf.where(tf.range(states.shape[1]) < 2, heard[:, 0], NEVER)
-            for t in range(1, time):
-                one = tf.pad(alpha[:, :-1], [[0, 0], [1, 0]], constant_values=NEVER)
-                two = tf.where(skips, tf.pad(alpha[:, :-2], [[0, 0], [2, 0]], constant_values=NEVER), NEVER)
-                after = tf.reduce_logsumexp(tf.stack([alpha, one, two]), axis=0) + heard[:, t]
-                alpha = tf.where((t < frames)[:, None], after, alpha)
-            ends = tf.gather(alpha, tf.stack([2 * lengths - 1, 2 * lengths], axis=1), axis=1, batch_dims=1)
-            return -tf.reduce_mean(tf.reduce_logsumexp(ends, axis=1))
+            each = tf.nn.ctc_loss(labels, tf.matmul(x, W) + b, lengths, frames, logits_time_major=False, blank_index=0)
+            return tf.reduce_mean(each)
 
         return loss
 
