@@ -61,7 +61,7 @@ def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
         raise stop("RAISES", "Keep the name of the function; the check uses it to know what should come out.")
     if not isinstance(function, Function):
         raise stop("STILL_EAGER", "This is a plain function: @lab.function is missing.", "Put it back above the def.")
-    rng = np.random.default_rng(seed)
+    rng, x = np.random.default_rng(seed), np.ones(8, np.float32)
     before = function.fallbacks
     for total in (9.5, 10.5, 2.0, 200.0, 9.9, 10.1):  # on both sides of the 10 in `limited`
         x = rng.uniform(0.1, 1.0, 8)
@@ -76,7 +76,9 @@ def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
             raise other("function", f"{name} no longer gives what it gave before.",
                         "Compare it with the version above it, where the sum is a little below 10 and a little above."
                         if name == "limited" else "Compare it with the version above it.")  # fmt: skip
-    if function.fallbacks > before:
+    function.compile(lab.constant(x))
+    latest = function._latest  # pyright: ignore[reportPrivateUsage]
+    if function.fallbacks > before or latest is None or latest.assumed:
         raise stop("STILL_EAGER")
     return passed(f"{name} gives what it gave, as one program.")
 

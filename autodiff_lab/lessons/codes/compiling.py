@@ -31,7 +31,7 @@ CODES: dict[str, Misconception] = {
     ),
     "STILL_EAGER": Misconception(
         "a program makes decisions",
-        "The results are right, and every call still runs op by op.",
+        "The results are right, but calls still run op by op, or every case needs a program of its own.",
         "Name the function in a cell of its own: it says why, and which line. What could be computed for both cases?",
         ("14a",),
     ),
