@@ -36,11 +36,17 @@ if TYPE_CHECKING:
 def _like(indices: Any, x: Any) -> Any:
     """Indices repeated for the leading axes that only x has, those of a stack."""
     indices = ranked(indices)
+    if indices.ndim == x.ndim:
+        return indices
     return np.broadcast_to(indices, x.shape[:x.ndim - indices.ndim] + indices.shape)
 
 
 @in_float32
 def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
+    if g.ndim == 1 and g.__class__ is np.ndarray:
+        total = np.zeros(length, g.dtype)
+        np.add.at(total, indices, g)
+        return total
     lines = np.moveaxis(g, axis, -1)
     places = np.moveaxis(_like(indices, g), axis, -1)
     total = zeros((*lines.shape[:-1], length), g)
@@ -57,6 +63,8 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
 
 
 def _take_along(x: Any, indices: Any, axis: int) -> Any:
+    if x.ndim == 1 and x.__class__ is np.ndarray:
+        return x.take(indices)
     indices = _like(indices, x)
     if axis != -1 or x.__class__ is not np.ndarray or not x.flags.c_contiguous or not x.size:
         return np.take_along_axis(x, indices, axis)
@@ -81,6 +89,8 @@ def _argsort(x: Any, axis: int, descending: bool) -> Any:
     real_only("sort", x)
     if not descending:
         return np.argsort(x, axis, kind="stable").astype(np.int32)
+    if x.ndim == 1:  # as below, without NumPy's own Python
+        return (len(x) - 1 - x[::-1].argsort(kind="stable")[::-1]).astype(np.int32)
     order = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)  # the first of equal ones stays first
     return (x.shape[axis] - 1 - order).astype(np.int32)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
@@ -175,6 +176,9 @@ def tensordot(a: TensorLike, b: TensorLike, axes: IntsLike = 2, name: str | None
     if lengths[0] != lengths[1]:
         raise ShapeMismatch(f"tensordot: axes {over_x} of {x._held.shape} and {over_y} of {y._held.shape} have "
                             f"lengths {lengths[0]} and {lengths[1]}; they must match.")
+    plain = x._held.ndim <= 2 >= y._held.ndim and over_x == [x._held.ndim - 1] and over_y == [0]
+    if plain and x._held.dtype.kind == "f":  # also of vectors
+        return RECORDING.matmul(x, y, name=name)
     free_x = [i for i in range(x._held.ndim) if i not in over_x]
     free_y = [i for i in range(y._held.ndim) if i not in over_y]
     rows, columns = [x._held.shape[i] for i in free_x], [y._held.shape[i] for i in free_y]
