@@ -1,4 +1,4 @@
-"""Orders, positions, integers, cross entropies and Fourier transforms as steps of a sequence, with eager results."""
+"""Orders, positions, integers, windows, rows and cross entropies as steps of a sequence, with eager results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -162,104 +162,6 @@ def test_a_loss_in_every_turn_leaves_a_recurrent_net_a_loop() -> None:
     assert "unrolled" not in made.why()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 30, 60, 64, 77, 128, 169, 240, 1024])
-def test_transforms_of_smooth_lengths(length: int, dtype: str) -> None:
-    def run(x: Any) -> Any:
-        spectrum = lab.signal.rfft(x)
-        both = lab.signal.fft(lab.complex(x, 2.0 * x)), lab.signal.ifft(lab.complex(x, -x))
-        return spectrum, lab.signal.irfft(spectrum, [length]), both
-
-    in_one_call(run, normal(1024 // length if length > 300 else 3, length, dtype=dtype))
-
-
-@pytest.mark.parametrize("length", [7, 10, 12, 16])
-def test_what_is_not_finite_stays_in_its_row(length: int) -> None:
-    """All rows are transformed together."""
-    x = normal(40, length, dtype="float64")
-    x[3, 2], x[31, 0], x[32, 1], x[39, 3] = np.nan, np.inf, -np.inf, np.nan
-    made = lab.function(lambda x: lab.signal.irfft(lab.signal.rfft(x) * 2.0, [length]))
-    made(lab.constant(x))
-    found, whole = made(lab.constant(x)).numpy(), [n for n in range(40) if np.isfinite(x[n]).all()]
-    assert "rfft_by_roots_(" in made.source
-    np.testing.assert_allclose(found[whole], 2.0 * x[whole], 1e-12, 1e-12)
-    assert not np.isfinite(np.delete(found, whole, axis=0)).any()
-
-
-def test_a_length_with_a_large_factor_is_left_to_scipy() -> None:
-    made = lab.function(lambda x: lab.math.real(lab.signal.rfft(lab.sin(x))))
-    x = lab.constant(normal(2, 34))
-    made(x)
-    np.testing.assert_allclose(made(x).numpy(), np.fft.rfft(np.sin(x.numpy())).real, 1e-4, 1e-4)
-    assert "rfft_(" in made.source
-
-
-@pytest.mark.parametrize("length", [12, 45])
-def test_a_filter_of_frequencies_and_its_gradient_are_one_call(length: int) -> None:
-    def run(real: Any, imaginary: Any, x: Any) -> Any:
-        with lab.GradientTape() as tape:
-            tape.watch([real, imaginary, x])
-            y = lab.signal.irfft(lab.signal.rfft(x) * lab.complex(real, imaginary), [length])
-            loss = lab.reduce_mean(lab.square(y - 1.0))
-        return loss, *tape.gradient(loss, [real, imaginary, x])
-
-    parts = [normal(length // 2 + 1, dtype="float64") for _ in range(2)]
-    in_one_call(run, *parts, normal(3, length, dtype="float64"))
-
-
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_arithmetic_is_part_of_a_sequence(dtype: str) -> None:
-    a, b = ((normal(4, 5, dtype="float64") + 1j * normal(4, 5, dtype="float64")).astype(dtype) for _ in range(2))
-
-    def run(a: Any, b: Any) -> Any:
-        parts = lab.math.real(a * b), lab.math.imag(a), lab.math.conj(a) * b
-        return a - b[0], -a, parts, lab.reduce_sum(a, 0), lab.reduce_mean(a * b, 1), lab.concat([a, b], 0), -a[1:, ::-2]
-
-    in_one_call(run, a, b)
-
-
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_sizes_directions_and_rows_of_complex_numbers_are_part_of_a_sequence(dtype: str) -> None:
-    a = (normal(4, 6, dtype="float64") + 1j * normal(4, 6, dtype="float64")).astype(dtype)
-    a[0, 0] = 0
-    kind, rows = "float32" if dtype == "complex64" else "float64", np.array([3, 0, 3, 1])
-
-    def run(a: Any) -> Any:
-        with lab.GradientTape() as tape:
-            tape.watch(a)
-            picked = lab.gather(a * 2.0, rows) * lab.sign(a)
-            loss = lab.reduce_sum(lab.tanh(lab.abs(picked)) * lab.abs(a[:, ::-1]))
-        return lab.cast(loss, kind), lab.sign(a), lab.abs(a), tape.gradient(loss, a)
-
-    in_one_call(run, a)
-
-
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_sizes_and_directions_of_what_is_not_finite_are_those_of_the_eager_ops(dtype: str) -> None:
-    parts = [0.0, -0.0, 1.0, -2.0, 1e-30, np.inf, -np.inf, np.nan]
-    a = lab.constant(np.array([complex(x, y) for x in parts for y in parts], dtype))
-    run = lab.function(lambda a: (lab.abs(a) * 1.0, lab.sign(a) - 0.0))
-    run(a)
-    with np.errstate(all="ignore"):
-        for one, other in zip(run(a), (np.abs(a.numpy()), np.sign(a.numpy())), strict=True):
-            finite = np.isfinite(a.numpy())
-            np.testing.assert_allclose(one.numpy()[finite], other[finite], 1e-6)
-            assert np.array_equal(np.isfinite(one.numpy()) | ~finite, np.isfinite(other) | ~finite)
-
-
-@pytest.mark.parametrize("shape", [(4, 6), (2, 8, 8), (3, 5, 2), (1, 1, 7)])
-def test_transforms_of_planes_are_part_of_a_sequence(shape: tuple[int, ...]) -> None:
-    a = normal(*shape, dtype="float64") * (1 + 2j)
-
-    def run(a: Any) -> Any:
-        with lab.GradientTape() as tape:
-            tape.watch(a)
-            loss = lab.reduce_sum(lab.math.real(lab.signal.fft2d(a * a) * lab.signal.ifft2d(a)))
-        return loss, tape.gradient(loss, a)
-
-    in_one_call(run, a)
-
-
 @pytest.mark.parametrize(("pool", "shape", "window"), [
     ("avg_pool1d", (2, 8, 3), 2), ("avg_pool2d", (2, 8, 6, 3), (2, 3)), ("avg_pool2d", (1, 1, 6, 1), (1, 6)),
     ("avg_pool3d", (1, 4, 4, 6, 2), (2, 1, 3)),
@@ -295,6 +197,34 @@ def test_an_array_with_a_number_around_it_is_part_of_a_sequence(number: float) -
     in_one_call(run, normal(3, 2, 4, dtype="float64"))
 
 
+@pytest.mark.parametrize("how", ["add", "sub", "update"])
+def test_changes_of_some_rows_of_a_small_table_are_part_of_a_sequence(how: str) -> None:
+    change = getattr(lab, f"tensor_scatter_nd_{how}")
+    x, rows = normal(6, 3, dtype="float64"), np.array([[4], [0], [4]] if how != "update" else [[4], [0], [5]])
+
+    def run(x: Any, updates: Any, at: Any) -> Any:
+        return lab.exp(change(x * 2.0, at, updates * 0.5)) + 1.0
+
+    made = in_one_call(run, x, normal(3, 3, dtype="float64"), rows)
+    with refused(InvalidArgumentError, "6"):
+        made(lab.constant(x), lab.constant(x[:3]), lab.constant(rows + 2))
+
+
+def test_rows_of_a_small_variable_change_in_one_call() -> None:
+    one, two = (lab.Variable(np.arange(12.0).reshape(4, 3)) for _ in range(2))
+
+    def step(table: Any, rows: Any, g: Any) -> Any:
+        table.assign(lab.tensor_scatter_nd_sub(table, rows, 0.1 * g))
+        return lab.reduce_sum(table * table)
+
+    made = lab.function(lambda rows, g: step(one, rows, g))
+    for k in range(4):
+        rows, g = lab.constant([[k], [3 - k], [k]]), lab.constant(normal(3, 3, dtype="float64"))
+        np.testing.assert_allclose(made(rows, g).numpy(), step(two, rows, g).numpy(), 1e-12)
+        np.testing.assert_allclose(one.numpy(), two.numpy(), 1e-12)
+    assert "tensor_scatter_nd_sub_(" not in made.source.rpartition("def program")[2]
+
+
 def test_stacks_of_one_product_are_part_of_a_sequence() -> None:
     """The axis of a stack of one matrix has no stride that counts."""
 
@@ -306,24 +236,6 @@ def test_stacks_of_one_product_are_part_of_a_sequence() -> None:
         return loss, tape.gradient(loss, h)
 
     in_one_call(run, normal(1, 3, 4, 2, dtype="float64"))
-
-
-def test_contractions_of_complex_numbers_are_part_of_a_sequence() -> None:
-    a, b = (normal(*shape, dtype="float64") * (1 - 2j) for shape in ((2, 3, 5), (3, 4, 5)))
-
-    def run(a: Any, b: Any) -> Any:
-        with lab.GradientTape() as tape:
-            tape.watch([a, b])
-            made = lab.einsum("bim,iom->bom", a * 1.5, b), lab.einsum("bim,jom->bj", a, b)
-            loss = lab.add_n([lab.reduce_sum(lab.math.imag(x * x)) for x in made])
-        return made, tape.gradient(loss, [a, b])
-
-    made = lab.function(run)
-    given = lab.constant(a), lab.constant(b)
-    made(*given)
-    for one, other in zip(nest.flatten(made(*given)), nest.flatten(run(*given)), strict=True):
-        np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12, 1e-12)
-    assert "einsum_(" not in made.source
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from autodiff_lab.compile.front.expected import EXPECT
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Late, Refusal, Trace
 from autodiff_lab.compile.loops.source import Code
+from autodiff_lab.compile.program.blocks import LARGEST_COPY
 from autodiff_lab.compile.program.lines import SIZED_BY_VALUES
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.rewriting import simplify
@@ -230,7 +232,8 @@ def _with_rows_left(program: Program, place: list[int]) -> Program:
     own = {(program.reads[n], i) for n, i in zip(place, program.assigned, strict=True) if n >= 0}
     lines = list(program.lines)
     for n, line in enumerate(lines):
-        alone = not program.users[line.outs[0]] and program.outputs.count(line.outs[0]) == 1
+        large = math.prod(program.values[line.outs[0]].shape) > LARGEST_COPY
+        alone = large and not program.users[line.outs[0]] and program.outputs.count(line.outs[0]) == 1
         if (*line.ins[:1], *line.outs) in own and alone and program.memory is None:
             later = left_to_variable(line.op, program.values[line.outs[0]].dtype)
             lines[n] = line if later is None else line._replace(op=later)

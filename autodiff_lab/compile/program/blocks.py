@@ -224,6 +224,21 @@ def _by_segment(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "extremes", (*sizes[1:], *how), (False, False), out.shape[0])
 
 
+_CHANGES = {"tensor_scatter_nd_add": 1, "tensor_scatter_nd_sub": -1, "tensor_scatter_nd_update": 0}
+LARGEST_COPY = 1 << 13
+"""Elements of the largest array that is copied to change some of its rows; a variable changes rows in place."""
+
+
+def _changed(line: Line, values: list[Value]) -> Block | None:
+    x, updates, at, _ = values
+    if not _are_positions(at) or len(at.shape) != 2 or at.shape[1] != 1 or math.prod(x.shape) > LARGEST_COPY:
+        return None
+    if updates.dtype != x.dtype:
+        return None
+    sizes = (x.shape[0], math.prod(x.shape[1:]), at.shape[0], _CHANGES[line.op.name])
+    return Block(_POSITIONS, "change_rows", sizes, (False, False, False))
+
+
 def _assumed(line: Line, values: list[Value]) -> Block | None:
     value = line.params["value"]
     return Block(_POSITIONS, "expect", (int(value[0]),), (False,)) if len(value) == 1 else None
@@ -254,7 +269,7 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
     "prod": _reduced, "recurrence": _recurrent, "scatter_axis": _scattered, "scatter_nd": _by_coordinates,
     "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,
-    "sum": _reduced, "triangular_solve": _system,
+    "sum": _reduced, "triangular_solve": _system, **dict.fromkeys(_CHANGES, _changed),
 }  # fmt: skip
 
 DET_SIGN = Op("det_sign", lambda x: np.linalg.slogdet(x)[0].astype(x.dtype)[()], None, 1,

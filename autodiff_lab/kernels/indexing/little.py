@@ -145,6 +145,27 @@ def extremes(out, room, x, positions, length, inner, count, largest, empty) -> i
 
 
 @register_jitable
+def change_rows(out, x, updates, positions, length, inner, count, how) -> int:
+    """Copy rows and change some: subtract for a `how` of -1, add for 1, put in place for 0."""
+    for k in range(count):
+        if positions[k] < 0 or positions[k] >= length:
+            return 1
+    for j in range(length * inner):
+        out[j] = x[j]
+    for k in range(count):
+        begin, at = k * inner, positions[k] * inner
+        source, target = updates[begin : begin + inner], out[at : at + inner]
+        for j in range(inner):
+            if how == 0:
+                target[j] = source[j]
+            elif how > 0:
+                target[j] += source[j]
+            else:
+                target[j] -= source[j]
+    return 0
+
+
+@register_jitable
 def move(out, x, take, put, rows, length, inner, count) -> int:
     """Add rows of x at `count` positions up at others, of `length` rows that begin with zeros."""
     for k in range(count):
