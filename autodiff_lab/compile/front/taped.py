@@ -13,8 +13,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from autodiff_lab.compile.front.entry import Compiled, Refused
 from autodiff_lab.compile.front.kinds import replaced
 from autodiff_lab.compile.front.signature import quick_key, take_apart
@@ -27,10 +25,11 @@ from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import TapeMisused
 from autodiff_lab.events.listener import SINKS, sinks_now
+from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.ops.math.complex_numbers import handed_back
 
 _MOST_KINDS = 64
 
@@ -70,18 +69,24 @@ class Loss:
             sentence=f"runs {name} as one program", keeps="inputs", stacked=False,
         )  # fmt: skip
 
-    def run(self, arrays: list[Any], leaves: Any, args: tuple[Any, ...]) -> tuple[bool, Any] | None:
-        """Run the program and put the call on the tape, if there is one that can serve it."""
+    def run(self, arrays: list[Any], leaves: Any, args: tuple[Any, ...], persistent: bool) -> tuple[bool, Any] | None:
+        """Run the program and put the call on the tape, if there is one that can serve it.
+
+        A persistent tape may take the gradient in its own block, where the function runs again; not if it draws.
+        """
         entry = self.function._latest
         if entry is None or not entry.serves(arrays):
             return None
+        draws = any(late.source is not None for late in entry.late)
+        if draws and persistent:
+            return False, None
+        before = [v._held for v in entry.reads]
         done, result = entry.call(arrays)
         if not done:
             return None
         value, gradients, variables = result
         ins = (*[leaves[n] for n in self._chosen], *[v.read() for v in variables])
-        held = [t._held for t in ins[len(self._chosen) :]]
-        call = Call(self._of, args, leaves, self._chosen, variables, held, bool(entry.assigned), gradients)
+        call = Call(self._of, args, leaves, self._chosen, variables, gradients, entry, before, draws)
         record_application(sinks_now(), self._op, value, ins, {"call": call})
         return True, value
 
@@ -94,31 +99,32 @@ class Call(NamedTuple):
     leaves: Any
     chosen: tuple[int, ...]
     variables: tuple[Variable, ...]
-    held: list[Any]
-    assigns: bool
     gradients: list[Any]
-
-    def changed(self) -> str:
-        """Say why another run would not compute the same, if so."""
-        if self.assigns:
-            return "which assigns variables"
-        names = [v.name for v, array in zip(self.variables, self.held, strict=True) if v._held is not array]
-        return f"after the variable {names[0]} was assigned" if names else ""
+    entry: Compiled
+    before: list[Any]
+    draws: bool
 
     def again(self, inputs: Any) -> tuple[GradientTape, list[Any], Any]:
-        """Run the function op by op; return the tape, the sources and the value."""
+        """Run the function op by op, with the variables as they were; return the tape, the sources and the value."""
         leaves = list(self.leaves)
         for n, x in zip(self.chosen, inputs, strict=False):
             leaves[n] = x
         chosen = [leaves[n] for n in self.chosen]
-        with GradientTape(persistent=True) as tape:
-            tape.watch(chosen)
-            value = self.function(*nest.flatten(self.args)[1](leaves))
+        now = [(v, v._held) for v in (*self.entry.reads, *self.entry.assigned)]
+        try:
+            for v, array in zip(self.entry.reads, self.before, strict=True):
+                v._held = array
+            with GradientTape(persistent=True) as tape:
+                tape.watch(chosen)
+                value = self.function(*nest.flatten(self.args)[1](leaves))
+        finally:
+            for v, array in now:
+                v._held = array
         return tape, [*chosen, *self.variables], value
 
     def opened(self, ins: tuple[Tensor, ...], out: Tensor) -> list[Any]:
         """Return the entries of another run, from the inputs of the one to its output; none if it would differ."""
-        if self.changed():
+        if self.draws:
             return []
         sinks = sinks_now()
         SINKS.set(())
@@ -156,7 +162,8 @@ class Taped(Varied):
         """Serve a call on the only tape that hears it, if it may be one entry; else it goes on the tape op by op."""
         arrays: list[Any] = []
         key: list[Any] = [current_memory()]
-        known = not kwargs and tape._automatic and quick_key(args, arrays, key)
+        known = not kwargs and tape._automatic and key == [None] and quick_key(args, arrays, key)
+        known = known and not any(on_gpu(array) for array in arrays)
         if not known or configuration.functions_run_eagerly() or any(not v.trainable for v in tape._watched):
             return False, None
         leaves = args if all(x.__class__ is Tensor for x in args) else nest.flatten(args)[0]
@@ -168,7 +175,7 @@ class Taped(Varied):
         loss = self._losses[kind]
         if loss is None or any(t._id in tape.tracked for t in loss.function._known.values()):
             return False, None
-        served = loss.run(arrays, leaves, args)
+        served = loss.run(arrays, leaves, args, tape._persistent)
         if served is not None:
             return served
         done, value = self._traced(loss, kind, args)
@@ -223,11 +230,8 @@ def _unused(*arrays: Any) -> Any:
 def _rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...], call: Call) -> list[Any]:
     if ops.raw:
         found = [dense(call.gradients[i]) for i in need]
-        return [None if one is None else np.multiply(one._held, g, dtype=one._held.dtype) for one in found]
-    if why := call.changed():
-        raise TapeMisused(
-            f"The gradient of a compiled function, {why}, is taken on its own tape, where it would run again. Record "
-            "with a second tape around the first, or take the gradient before."
-        )
+        scaled = [None if one is None else wrap((one._held * g).astype(one._held.dtype, copy=False)) for one in found]
+        return [handed_back(ops, one) for one in scaled]
     tape, sources, value = call.again(inputs)
-    return [dense(one) for one in tape.gradient(value, [sources[i] for i in need], output_gradients=g)]
+    found = tape.gradient(value, [sources[i] for i in need], output_gradients=g)
+    return [handed_back(ops, dense(one)) for one in found]
