@@ -260,8 +260,6 @@ def breakpoint_when(
     >>> print(stops.gradient())
     Tensor([1.   0.25], shape=(2,), dtype=float32)
     """
-    if isinstance(tape, GradientTape):
-        _open_losses(tape)
     _check(tape, op, name, line, condition)
 
     def wanted(stop: Stop) -> bool:
@@ -275,14 +273,6 @@ def breakpoint_when(
 
     needs = {"name"} if name is not None else set()
     return Stops(tape, target, sources, wanted, frozenset(needs | ({"line"} if line is not None else set())))
-
-
-def _open_losses(tape: GradientTape) -> None:
-    """Put the ops of compiled losses on a tape, in place of the one entry of each call."""
-    for n, (_, out, ins, params, _) in reversed(list(enumerate(tape._entries or ()))):
-        call: Any = (params or {}).get("call")
-        if hasattr(call, "opened") and (entries := call.opened(ins, out)):
-            tape._entries[n : n + 1] = entries  # type: ignore[index]
 
 
 def _check(tape: Any, op: Any, name: Any, line: Any, condition: Any) -> None:

@@ -24,7 +24,7 @@ step
 HALVED = """
 @lab.function
 def halved(x):
-    if x > 1.0:
+    if float(x) > 1.0:
         return x / 2.0
     return x
 _ = halved(lab.constant(4.0))
@@ -117,7 +117,7 @@ def test_in_a_notebook_a_function_shows_itself_or_why_not(open_notebook: OpenNot
     view = open_notebook(CELLS)
     shown = view.page.locator(".lab-program-view")
     shown.nth(1).wait_for()
-    assert "if x > 1.0:" in shown.nth(1).locator(".why").inner_text()
+    assert "if float(x) > 1.0:" in shown.nth(1).locator(".why").inner_text()
     assert "cell 3, line 3" in shown.nth(1).locator(".why").inner_text()
     root = shown.first
     root.locator(".program .rows").click(position={"x": 60, "y": 8})

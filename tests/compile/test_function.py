@@ -317,13 +317,11 @@ def test_a_function_that_only_a_tape_calls_says_what_to_decorate() -> None:
     x = lab.Variable([1.0, 2.0])
     loss = lab.function(lambda x: lab.reduce_sum(x * x))
     assert "has not been called yet" in loss.why()
-    for said in (
-        ("1 call of <lambda> ran", "decorate the function that opens"),
-        ("2 calls of <lambda> ran", "one entry"),
-    ):
+    for count in ("1 call of", "2 calls of"):
         with lab.GradientTape() as tape:
             y = loss(x)
-        assert all(words in loss.why() for words in said)
+        assert count in loss.why()
+        assert "decorate the function that opens the tape" in loss.why()
     assert np.array_equal(tape.gradient(y, x), [2.0, 4.0])
 
     def step() -> Any:

@@ -2,8 +2,8 @@
 
 The first call of a signature runs the function eagerly under a `Trace` and compiles what was recorded; later calls run
 the program if the surroundings are unchanged.  What cannot be compiled runs eagerly, and `why` gives the reason.
-Inside a recording, several tapes or another compiled function a call runs op by op, so that it is drawn, differentiated
-or compiled with the rest; on one tape a loss becomes one entry, see `taped`.
+Inside a tape, a recording or another compiled function a call runs op by op, so that it is differentiated, drawn or
+compiled with the rest.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from autodiff_lab.compile.front.entry import Compiled, Plan, Refused, compiled, 
 from autodiff_lab.compile.front.kinds import replaced
 from autodiff_lab.compile.front.signature import Call, copy_of, quick_key, take_apart
 from autodiff_lab.compile.front.surroundings import Surroundings
-from autodiff_lab.compile.front.taped import Taped, follow
 from autodiff_lab.compile.front.trace import Refusal, Trace
 from autodiff_lab.compile.front.typed import P, R, Typed
-from autodiff_lab.compile.front.variants import add_beside
+from autodiff_lab.compile.front.variants import Varied, add_beside
 from autodiff_lab.compile.front.waiting import Trial, Waiting, example_of, in_background, progress
 from autodiff_lab.engine import configuration, nest
 from autodiff_lab.engine.devices import current_memory
@@ -43,7 +42,7 @@ _REPLACED = Refusal("a built-in function of Python has been replaced", None)
 _PROFILED = Refusal("another profiler is active, so side effects could not be observed", None)
 
 
-class Function(Taped, Typed[P, R]):
+class Function(Varied, Typed[P, R]):
     """A compiled function; made by `function`.
 
     Attributes
@@ -55,7 +54,7 @@ class Function(Taped, Typed[P, R]):
     # These are slots, so that `__dict__` holds only what the user sets, which is guarded.
     __slots__ = (
         "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
-        "_lock", "_losses", "_refusals", "_reported", "_slower", "_trials", "_waiting", "fallbacks", "python_function",
+        "_lock", "_refusals", "_reported", "_slower", "_trials", "_waiting", "fallbacks", "python_function",
     )  # fmt: skip
     _guarded = ("python_function",)
 
@@ -69,7 +68,6 @@ class Function(Taped, Typed[P, R]):
         self._fast: dict[Any, Compiled] = {}
         self._trials: dict[Any, Trial] = {}  # by quick key, until it is known which way is faster
         self._waiting: Waiting | None = None
-        self._losses: dict[Any, Any] = {}  # calls on a tape, by kind
         self._entries: dict[Any, Compiled | Refused | Waiting] = {}
         self._attempts: dict[Any, int] = {}
         self._latest: Compiled | None = None
@@ -82,7 +80,8 @@ class Function(Taped, Typed[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:  # noqa: D102 - see the class
         if sinks := sinks_now():
-            return self._while_heard(sinks, args, kwargs)
+            self._heard += not sinks[0].traces  # another function's trace takes the ops into its program
+            return self._eagerly(args, kwargs)
         arrays: list[Any] = []
         key: list[Any] = []
         quick = quick_key(args, arrays, key)
@@ -245,7 +244,6 @@ class Function(Taped, Typed[P, R]):
         if self._meets(call, around):
             call, key = take_apart(self.python_function, call.args, call.kwargs, self._known), None
         copies = [copy_of(t) for t in call.tensors]
-        follow(call.tensors, copies)
         trace = Trace(copies, call.names)
         lent = call.lend(copies)
         try:

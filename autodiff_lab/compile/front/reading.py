@@ -22,7 +22,6 @@ class Readable:
     _declined: int
     _heard: int
     _latest: Compiled | None
-    _losses: dict[Any, Any]
     _refusals: list[Refusal]
     _slower: str
     _waiting: Waiting | None
@@ -96,29 +95,19 @@ class Readable:
                 "variable or a result had another shape than in the trace, or a value decided otherwise."
                 f"{self._assumed()}"
             )
-        heard = self._heard_so_far()
+        heard = (
+            f"{self._heard} call{'s' * (self._heard > 1)} of {self._name} ran op by op, inside a tape or a recording. "
+            "To compile the backward pass too, decorate the function that opens the tape."
+        )
         if self._latest is None:
-            return heard or f"{self._name} has not been called yet."
+            return heard if self._heard else f"{self._name} has not been called yet."
         turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
         loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
         told = [
             f"{self._name} is compiled.{loops}{self._assumed()}",
             *(f"{why}." for why in self._latest.code.unrolled),
         ]
-        return " ".join([*told, heard] if heard else told)
-
-    def _heard_so_far(self) -> str:
-        """Say what became of calls inside tapes and recordings, if there were any."""
-        if not self._heard:
-            return ""
-        as_entry = any(loss is not None and loss.function.compiled for loss in self._losses.values())
-        return (
-            f"{self._heard} call{'s' * (self._heard > 1)} of {self._name} ran op by op, inside a tape or a recording. "
-        ) + (
-            "From now on a call on a tape is one entry, with the gradients that its program computes."
-            if as_entry
-            else "To compile the backward pass too, decorate the function that opens the tape."
-        )
+        return " ".join([*told, heard] if self._heard else told)
 
     def _assumed(self) -> str:
         """Say what the latest program assumes, if anything."""

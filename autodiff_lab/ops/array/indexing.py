@@ -17,10 +17,10 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.failure import kind_of
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events.listener import tell_made, trace_now, unheard
+from autodiff_lab.events.listener import trace_now, unheard
 from autodiff_lab.kernels.arrays import is_array, zeros
 
 Items = tuple[tuple[Any, ...], ...]
@@ -200,8 +200,8 @@ def _is_mask(index: Any) -> bool:
 def _taken_in_trace(x: Tensor, index: Any) -> tuple[Tensor, Any]:
     """Take positions that are tensors by an op, so that they may differ from call to call.
 
-    They are single integers, and slices that begin at one and are as long in every call.  Return what is left: the
-    tensor of which these parts were taken, and the index without them.
+    They are single integers; the bounds of slices are assumed.  Return what is left: the tensor without their axes, and
+    the index without them.
     """
     parts = list(index) if isinstance(index, (tuple, list)) else [index]
     parts = [v for part in parts for v in (part if isinstance(part, list) else [part])]
@@ -213,9 +213,6 @@ def _taken_in_trace(x: Tensor, index: Any) -> tuple[Tensor, Any]:
     for part in parts:
         if _is_position(part):
             found.append((axis, part))
-        elif isinstance(part, slice) and part.step is None and _is_position(part.start) and part.stop is not None:
-            found.append((axis, part))
-            kept.append(slice(None))
         else:
             kept.append(part)
         axis += 0 if part is None else rank - used if part is Ellipsis else 1
@@ -230,15 +227,11 @@ def _is_position(part: Any) -> bool:
 
 
 def _position_taken(x: Tensor, axis: int, part: Any) -> Tensor:
-    """Take one position of an axis, or a slice of it; the op refuses what lies outside, and Python decides then."""
+    """Take one position of an axis, which may be negative; the op refuses what lies outside."""
     ops = import_module("autodiff_lab.ops.array.gathering")
     with unheard():
-        if isinstance(part, slice):
-            length = _integer(part.stop - part.start)
-            at = part.start + tell_made(wrap(np.arange(length).astype(part.start._held.dtype)))
-        else:
-            at = part + 0
-            at = ops.where(at < 0, at + x._held.shape[axis], at)
+        at = import_module("autodiff_lab.ops.array.casting").cast(part, "int64")
+        at = ops.where(at < 0, at + x._held.shape[axis], at)
     return ops.gather_axis(x, at, axis=axis - x._held.ndim, dense=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,26 +29,14 @@ _slice = slice  # the public function below takes the name
 
 def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     x = convert(input_)
-    begins, lengths, shape = _begins(begin), as_integers(size, "slice: size"), x._held.shape
-    first = tuple([int(values_in_trace(b)) if isinstance(b, Tensor) else b for b in begins])
+    first, lengths, shape = as_integers(begin, "slice: begin"), as_integers(size, "slice: size"), x._held.shape
     if not len(first) == len(lengths) == len(shape):
         raise ShapeMismatch(f"slice: begin and size must have a number for each of the {len(shape)} axes, got {first} "
                             f"and {lengths}.")
-    lengths = tuple([n - as_integer(b, "slice: begin") if k == -1 else k
-                     for b, k, n in zip(begins, lengths, shape, strict=True)])
+    lengths = tuple(n - b if k == -1 else k for b, k, n in zip(first, lengths, shape, strict=True))
     if any(not 0 <= b <= b + k <= n for b, k, n in zip(first, lengths, shape, strict=True)):
         raise InvalidArgumentError(f"slice: begin {first} and size {lengths} are out of bounds for shape {shape}.")
-    return named(getitem(x, tuple([_slice(b, b + k) for b, k in zip(begins, lengths, strict=True)])), name)
-
-
-def _begins(begin: Any) -> Sequence[Any]:
-    """Return where a slice begins as integers; in a trace what a tensor says stays one, since it may change."""
-    if trace_now() is None:
-        return as_integers(begin, "slice: begin")
-    vector = isinstance(begin, Tensor) and begin._held.ndim == 1
-    items = [begin[k] for k in range(begin._held.size)] if vector else listed(begin, "slice: begin")
-    return [b if isinstance(b, Tensor) and not b._held.ndim and b._held.dtype.kind in "iu"
-            else as_integer(b, "slice: begin") for b in items]
+    return named(getitem(x, tuple([_slice(b, b + k) for b, k in zip(first, lengths, strict=True)])), name)
 
 
 def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, strides: IntsLike | None = None,
