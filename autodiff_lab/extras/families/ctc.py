@@ -15,6 +15,7 @@ from autodiff_lab.engine.backward import UnconnectedGradients
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tape import GradientTape
+from autodiff_lab.engine.devices import CPU
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made
@@ -81,6 +82,8 @@ def _losses(logits: Tensor, labels: Tensor, label_length: Tensor, logit_length: 
 def _occupancy_rule(ops: Any, h: Any, out: Any, logits: Any, *rest: Any, blank: int) -> Any:
     """Differentiate the losses twice, op by op; each depends on its own logits alone."""
     h, logits, *given = (wrap(x) if ops.raw else x for x in (h, logits, *rest))
+    place = logits.device
+    h, logits, *given = (x.cpu() for x in (h, logits, *given))  # the kernels run there as well
     with GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(logits)
         wide = cast(logits, np.float32) if is_half(logits._held.dtype) else logits
@@ -89,6 +92,7 @@ def _occupancy_rule(ops: Any, h: Any, out: Any, logits: Any, *rest: Any, blank: 
             total = reduce_sum(_losses(wide, *given, blank=blank))
         residual = cast(inner.gradient(total, wide, None, UnconnectedGradients.ZERO), logits.dtype)
     found: Any = tape.gradient(residual, logits, h, UnconnectedGradients.ZERO)
+    found = found if place == CPU else found.gpu(int(place[5:]))
     return found._array if ops.raw else found
 
 
