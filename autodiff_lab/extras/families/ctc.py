@@ -13,9 +13,9 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.backward import UnconnectedGradients
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import CPU
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tape import GradientTape
-from autodiff_lab.engine.devices import CPU
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made
