@@ -113,6 +113,19 @@ def test_a_function_that_runs_eagerly_says_which_line_makes_it_so() -> None:
     assert "keep it a tensor" in view.account()
 
 
+def test_what_only_a_check_reads_belongs_to_the_piece_that_computes_it() -> None:
+    pytest.importorskip("numba", reason="pieces are compiled by Numba")
+
+    @lab.function
+    def damped(x: Any) -> Any:
+        return x / 2.0 if lab.reduce_max(lab.abs(x)) > 1.0 else x
+
+    assert damped.compile(lab.constant([4.0, 1.0]))
+    view = program_view(damped)
+    assert [item.label for item in view.items if item.kind == "op"] == ["abs", "max", "greater", "expect", "divide"]
+    assert view.summary() == "5 ops forward. They run as 1 compiled piece of 5 ops."
+
+
 def test_other_arguments_that_are_refused_do_not_hide_the_program() -> None:
     @lab.function
     def root(x: Any) -> Any:

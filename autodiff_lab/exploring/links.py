@@ -27,8 +27,8 @@ _MARK = re.compile(r"^\s*(?:# )?(forward|backward):?$")
 
 
 def members_of(kernel: Kernel, program: Program) -> list[int]:
-    """Return the values between what goes into a kernel and what comes out, in program order."""
-    given, found, open_ = set(kernel.ins), set(), list(kernel.outs)
+    """Return the values between what goes into a kernel and what comes out or is checked, in program order."""
+    given, found, open_ = set(kernel.ins), set(), [*kernel.outs, *kernel.checked]
     while open_:
         i = open_.pop()
         if i not in found and i not in given and i in program.made_by:

@@ -49,8 +49,8 @@ def _compare(name: str, sign: str, holds: Callable[[Any, Any], Any], x: Any, y: 
 
 def _holds_in_trace(holds: Callable[[Any, Any], Any], a: Tensor, b: Tensor) -> bool:
     """Return whether a comparison holds; a program that assumes it is left where it does not."""
-    if a._held.dtype.kind == "O" or not isinstance(holds, np.ufunc):
-        return False
+    if a._held.dtype != b._held.dtype or a._held.dtype.kind == "O" or not isinstance(holds, np.ufunc):
+        return False  # NumPy compares what ops do not
     try:
         np.broadcast_shapes(a._held.shape, b._held.shape)
     except ValueError:
@@ -234,8 +234,10 @@ def Assert(condition: TensorLike, data: object, summarize: int | None = None, na
     >>> lab.debugging.Assert(lab.constant(1.0) > 0.0, ["all is well"])
     """
     told = convert(condition)
-    if trace_now() is not None and told._held.dtype.kind == "b" and reduce_all(told):
-        return
+    if trace_now() is not None and told._held.dtype.kind == "b":
+        with unheard():
+            if reduce_all(told):
+                return
     if not bool(np.all(np.asarray(told._array))):
         shown = data if isinstance(data, (list, tuple)) else [data]
         words = [item if isinstance(item, str) else str(convert(item)._array) for item in shown]

@@ -155,7 +155,7 @@ def test_each_way_through_a_branch_has_a_program_of_its_own() -> None:
         assert float(f(lab.constant(3.0))) == 6.0
         assert float(f(lab.constant(-3.0))) == 3.0
     assert f.fallbacks == 1
-    assert "there are 2 so far" in f.why()
+    assert "2 programs so far" in f.why()
     assert f"line {test_each_way_through_a_branch_has_a_program_of_its_own.__code__.co_firstlineno + 1}" in f.why()
 
 
@@ -200,7 +200,7 @@ def test_compile_makes_a_program_for_each_way_it_is_shown() -> None:
     f = lab.function(lambda x: x * 2.0 if x > 0.0 else -x)
     for value in (1.0, 2.0, -1.0, -2.0):
         assert f.compile(lab.constant(value))
-    assert "there are 2 so far" in f.why()
+    assert "2 programs so far" in f.why()
     assert [float(f(lab.constant(value))) for value in (3.0, -3.0)] == [6.0, 3.0]
     assert f.fallbacks == 0
 
@@ -290,6 +290,60 @@ def test_errors_of_what_is_checked_are_those_of_the_eager_function() -> None:
         f(good)
 
 
+def small(values: Any) -> lab.Tensor:
+    return lab.constant(values, "int8")
+
+
+LIKE_EAGER: dict[str, tuple[Callable[[Any], Any], lab.Tensor]] = {
+    "a mask longer than the dtype counts": (lambda n: lab.sequence_mask(n, 300), small([100, 5])),
+    "a mask of the longest": (lambda n: lab.sequence_mask(n), lab.constant([200, 5], "uint8")),
+    "the last number of the dtype": (lambda n: lab.math.segment_sum(lab.ones(3), n), small([0, 5, 127])),
+    "more parts than the dtype counts": (lambda n: lab.dynamic_partition(lab.range(3), n, 300), small([0, 1, 2])),
+    "a position counted from the end": (lambda n: lab.range(300)[n], small(-1)),
+    "more classes than the dtype counts": (lambda n: lab.math.confusion_matrix(n, n, 200), small([1, 2])),
+    "k of a small dtype": (lambda n: lab.math.top_k([0.1, 0.9], n).values, small(1)),
+    "counts of a small dtype": (lambda n: lab.repeat([0.1, 0.9], n), small(3)),
+    "integers of two dtypes compared": (
+        lambda n: (lab.debugging.assert_equal(n, lab.constant([1, 2], "int64")), n)[1], lab.constant([1, 2])),
+    "real numbers of two dtypes compared": (
+        lambda x: (lab.debugging.assert_less(x, lab.constant(9.0, "float64")), x)[1], lab.constant([1.0, 2.0])),
+    "truth values compared": (lambda x: (lab.debugging.assert_equal(x, x), x)[1], lab.constant([True])),
+    "complex numbers compared": (lambda x: (lab.debugging.assert_equal(x, x), x)[1], lab.constant([1j])),
+    "bins that a tensor counts": (lambda n: lab.math.bincount(n, minlength=lab.constant(5)), NUMBERS),
+    "as many bins at least as at most": (lambda n: lab.math.bincount(n, minlength=2, maxlength=np.int64(2)), NUMBERS),
+    "fewer bins at most than at least": (lambda n: lab.math.bincount(n, minlength=5, maxlength=2), NUMBERS),
+    "fewer bins than none": (lambda n: lab.math.bincount(n, minlength=-1), NUMBERS),
+    "weights of fewer bins": (lambda n: lab.math.bincount(n, VECTOR, maxlength=1), NUMBERS),
+    "a position that is not there": (lambda n: lab.range(4)[n], lab.constant(4)),
+    "a column that is not there": (lambda n: MATRIX[0, n], lab.constant(-4)),
+    "a row of a variable that is not there": (lambda n: TABLE[n], lab.constant(9)),
+}  # fmt: skip
+"""Programs of narrow dtypes, mixed dtypes and bad values: what the eager function gives, or says, in every call."""
+
+
+@pytest.mark.parametrize("name", LIKE_EAGER)
+def test_what_is_traced_gives_and_says_what_the_eager_function_does(name: str) -> None:
+    program, value = LIKE_EAGER[name]
+
+    def outcome(function: Callable[..., Any]) -> Any:
+        try:
+            return [(x.dtype, x.tolist()) for x in flat(function, [value])]
+        except InvalidArgumentError as error:
+            return str(error).partition("\n")[0]
+
+    compiled, wanted = lab.function(program), outcome(program)
+    assert [outcome(compiled) for _ in range(3)] == [wanted] * 3
+
+
+SPARSE = lab.SparseTensor([[0, 0], [1, 1]], [1.0, 2.0], [2, 2])
+
+
+def test_a_function_that_reaches_a_sparse_tensor_can_be_examined() -> None:
+    f = lab.function(lambda x: lab.sparse.sparse_dense_matmul(SPARSE, x))
+    for _ in range(2):
+        assert np.array_equal(f(lab.ones((2, 1))).numpy(), [[1.0], [2.0]])
+
+
 def test_many_elements_or_real_numbers_are_not_assumed() -> None:
     assert not lab.function(lab.repeat).compile(lab.ones(300), lab.ones(300, "int32"))
     assert not lab.function(lambda x: x * float(x)).compile(lab.constant(2.0))
@@ -303,7 +357,7 @@ def test_another_program_is_made_in_the_background_once() -> None:
         f = lab.function(lambda x: lab.tanh(x) * 2.0 if x[0] > 0.0 else lab.sin(x) - x)
         f.compile(x + 1.0)
         begin = time.perf_counter()
-        while time.perf_counter() - begin < 60 and "there are 2" not in f.why():
+        while time.perf_counter() - begin < 60 and "2 programs" not in f.why():
             f(x + 1.0), f(x - 1.0)
         missed = f.fallbacks
         said["fits"] = all(np.allclose(f(x + k), f.python_function(x + k), atol=1e-5) for k in (1.0, -1.0))
@@ -311,4 +365,4 @@ def test_another_program_is_made_in_the_background_once() -> None:
     """)
     assert said["fits"]
     assert said["missed"] == 0
-    assert "there are 2 so far" in said["why"]
+    assert "2 programs so far" in said["why"]

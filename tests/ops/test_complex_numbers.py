@@ -274,3 +274,13 @@ def test_lengths_and_distances_agree_with_numpy() -> None:
 def test_what_does_not_fit_is_refused_in_words(call: Callable[[], Any]) -> None:
     with pytest.raises(lab.errors.InvalidArgumentError):
         call()
+
+
+@pytest.mark.parametrize("count", [10, 5_000])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_few_and_many_directions_are_those_of_numpy(dtype: str, count: int) -> None:
+    rng = np.random.default_rng(0)
+    z = (rng.standard_normal(count) + 1j * rng.standard_normal(count)).astype(dtype)
+    z[:3] = 0, -2j, 1e-30
+    for x in (z, np.concatenate([z, np.array([np.inf, np.nan], dtype)])):
+        np.testing.assert_allclose(lab.sign(lab.constant(x)).numpy(), np.sign(x), 1e-6)

@@ -42,8 +42,8 @@ def function(python_function: Callable[..., Any] | None = None, input_signature:
         One for each argument, or a structure of them; a length of None may be any. Arrays, lists and numbers are
         converted to the dtype, and a tensor that does not match is an error. Each shape still has its own program.
     autograph : bool
-        Without effect, for programs written for TensorFlow: the code of a function is never rewritten. Where one
-        branches on a tensor, each way that calls take gets a program of its own, up to five.
+        Without effect, for programs written for TensorFlow: the code of a function is never rewritten. A
+        branch on a tensor is compiled once for each path that calls take, up to five programs for a signature.
     jit_compile : bool, optional
         False is ``backend="numpy"``, which generates no machine code; True and None are the default.
     reduce_retracing : bool

@@ -1,4 +1,4 @@
-"""Expected values: small integers and truth values that decide on a shape or a branch, and that a program assumes.
+"""Expected values: small integers and truth values that control a shape or a branch, to which a program is specialized.
 
 Where our own code looks at such a value, or Python takes it for an index, the trace goes on with what it is, and the
 program checks that it is the same in each call.  Where it is not, the program is left and the call runs eagerly.
@@ -29,7 +29,7 @@ def _checked(x: Any, value: tuple[int, ...]) -> Any:
     return x
 
 
-EXPECT = Op("expect", _checked, None, 1, sentence="ends the program unless {0} has the value it was compiled for")
+EXPECT = Op("expect", _checked, None, 1, sentence="checks that {0} has the value that the program was compiled for")
 
 
 def expected(array: Any) -> dict[str, Any] | None:

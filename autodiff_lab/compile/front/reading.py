@@ -92,7 +92,8 @@ class Readable:
         if self._declined:
             return (
                 f"{self._name} is compiled, but {self._declined} of its calls ran eagerly: an op raised an error, a "
-                "variable or a result had another shape than in the trace, or a value decided otherwise."
+                "variable or a result had another shape than in the trace, or a value that controls a branch, an index "
+                "or a shape had changed."
                 f"{self._assumed()}"
             )
         heard = (
@@ -117,9 +118,9 @@ class Readable:
         places = dict.fromkeys(where(line.place) for line in assumed if line.place is not None)
         count = 1 + len(self._latest.others)
         return (
-            f" Values decide on a branch, a position or a shape in it ({'; '.join(list(places)[:3])}). A call in which "
-            f"they differ runs eagerly until there is a program for them; there {'are' if count > 1 else 'is'} {count} "
-            "so far."
+            f" It is specialized to values that control a branch, an index or a shape ({'; '.join(list(places)[:3])}). "
+            f"A call with other values runs eagerly until they have a program of their own: {count} "
+            f"program{'s' * (count > 1)} so far."
         )
 
     @property

@@ -24,7 +24,7 @@ MOST_OTHERS = 4
 PATIENCE = 8
 """Calls that no program could serve until the function is given up, if they are also most of the calls."""
 _CHANGES = (
-    "a value that decides on a branch, a position or a shape changes from call to call. Try lab.where, lab.gather or a "
+    "a value that controls a branch, an index or a shape changes from call to call. Try lab.where, lab.gather or a "
     "mask of fixed shape"
 )
 
@@ -100,6 +100,7 @@ def add_beside(entry: Compiled, plan: Plan, later: bool) -> None:
     if not later:
         with suppress(Exception):  # an error of ours is not the user's: such calls run eagerly
             entry.others.append(plan.entry())
+        entry.missed = 0
         return
 
     def ready() -> None:

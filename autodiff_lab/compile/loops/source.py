@@ -39,6 +39,8 @@ class Kernel:
         Takes the arrays of `ins`, returns a tuple of the arrays of `outs`.
     turns : int
         Of a loop that the trace unrolled; 0 for other kernels.
+    checked : tuple of int
+        Values that it computes although nothing reads them, since they may end the program.
     """
 
     title: str
@@ -49,6 +51,7 @@ class Kernel:
     backward: bool = False
     note: str = ""
     turns: int = 0
+    checked: tuple[int, ...] = ()
 
 
 Step = Line | Kernel

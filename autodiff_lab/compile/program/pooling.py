@@ -7,34 +7,15 @@ overlap or lie across the edge, are left to the kernel.
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
 
 import numpy as np
 
-from autodiff_lab.compile.program.program import Line, Value
-from autodiff_lab.engine.op import Op
+from autodiff_lab.compile.program.forms import Writing
+from autodiff_lab.compile.program.program import Line
 
 MOST = 1 << 16
 """Elements of the largest array that is averaged in steps; the kernel's loops are as fast with more."""
 POOLING = frozenset({"average_pool", "average_pool_input"})
-
-
-class Writing(Protocol):
-    """What writes the lines."""
-
-    values: dict[int, Value]
-
-    def constant(self, array: Any) -> int:
-        """Return the value of a constant."""
-        ...
-
-    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
-        """Add a line of which the result depends, and return its value."""
-        ...
-
-    def end(self, line: Line, op: str | Op, *ins: int, **params: Any) -> None:
-        """Add the line that makes the result."""
-        ...
 
 
 def pooled(to: Writing, line: Line) -> bool:

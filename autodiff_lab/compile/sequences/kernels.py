@@ -41,7 +41,8 @@ def sequence_kernel(items: list[Item], needed: set[int], program: Program, names
     backward = all(line.cause is not None for line in lines)
     source = _source(items, builder, outs, names, title)
     note = f"{len(lines)} ops in one call"
-    return Kernel(title, source, tuple(builder.given), tuple(outs), function, backward, note)
+    checked = tuple([i for line in lines for i in line.outs if i not in needed and not program.users[i]])
+    return Kernel(title, source, tuple(builder.given), tuple(outs), function, backward, note, checked=checked)
 
 
 def lines_of(item: Region | Line) -> tuple[Line, ...]:

@@ -125,7 +125,7 @@ class ProgramView:
             return f"{forward}. {'It runs as one call' if count == 1 else 'They run one by one'}."
         sizes = [str(self._count(loop.items)) for loop in self.loops]
         listed = f"{', '.join(sizes[:-1])} and {sizes[-1]}" if len(sizes) > 1 else sizes[0]
-        of = f"{listed} ops" if len(sizes) < 6 else f"{sum(map(int, sizes))} ops"
+        of = f"{listed} op{'s' * (listed != '1')}" if len(sizes) < 6 else f"{sum(map(int, sizes))} ops"
         word = "compiled loop" if all("loop" in loop.title for loop in self.loops) else "compiled piece"
         alone = f", and {counted(self.calls, 'separate call')}"
         return f"{forward}. They run as {counted(len(self.loops), word)} of {of}{alone if self.calls else ''}."

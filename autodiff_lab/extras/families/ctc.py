@@ -169,8 +169,8 @@ def ctc_loss(labels: Any, logits: TensorLike, label_length: TensorLike | None, l
 
 
 ctc_loss.__doc__ = doc(
-    "Minus the logarithm of the probability of each labelling, added up over all its alignments with the steps: "
-    "connectionist temporal classification.",
+    "Negative log-likelihood of each labelling, summed over all its alignments with the steps: connectionist temporal "
+    "classification.",
     shapes="labels (b, n) or sparse, logits (t, b, k), or (b, t, k) unless logits_time_major, label_length (b), "
            "logit_length (b) -> (b)",
     dtypes="floating logits, integer labels and lengths",

@@ -58,8 +58,8 @@ def sequence_mask(lengths: TensorLike, maxlen: TensorLike | None = None, dtype: 
     width = int(counts.max(initial=0)) if maxlen is None else whole(maxlen, "sequence_mask: maxlen")
     room(width * max(counts.size, 1), "sequence_mask: maxlen")
     if traced:
-        places = tell_made(wrap(np.arange(width, dtype=counts.dtype)))
-        return named(cast(places < expand_dims(given, -1), dtype), name)
+        places = tell_made(wrap(np.arange(width)))
+        return named(cast(places < expand_dims(cast(given, places.dtype), -1), dtype), name)
     with beside(given):
         return named(cast(tell_made(wrap(placed(np.arange(width) < counts[..., None]))), dtype), name)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import reprlib
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from autodiff_lab.engine.failure import kind_of
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events.listener import trace_now, unheard
-from autodiff_lab.kernels.arrays import is_array, zeros
+from autodiff_lab.events.listener import trace_now, unheard, values_in_trace
+from autodiff_lab.kernels.arrays import is_array, on_gpu, zeros
 
 Items = tuple[tuple[Any, ...], ...]
 _ALL: tuple[Any, ...] = ("s", None, None, None)
@@ -211,7 +210,7 @@ def _taken_in_trace(x: Tensor, index: Any) -> tuple[Tensor, Any]:
         return x, index
     kept, found, axis = [], [], 0
     for part in parts:
-        if _is_position(part):
+        if _is_position(part, axis, x._held.shape):
             found.append((axis, part))
         else:
             kept.append(part)
@@ -221,18 +220,23 @@ def _taken_in_trace(x: Tensor, index: Any) -> tuple[Tensor, Any]:
     return x, tuple(kept)
 
 
-def _is_position(part: Any) -> bool:
-    """Return whether part of an index is a tensor of one integer."""
-    return isinstance(part, (Tensor, Variable)) and not part._held.ndim and part._held.dtype.kind in "iu"
+def _is_position(part: Any, axis: int, shape: tuple[int, ...]) -> bool:
+    """Return whether part of an index is a tensor of one integer that lies inside; `_item` refuses what does not."""
+    if not isinstance(part, (Tensor, Variable)) or part._held.ndim or part._held.dtype.kind not in "iu":
+        return False
+    return on_gpu(part._held) or -shape[axis] <= int(values_in_trace(part)) < shape[axis]
 
 
 def _position_taken(x: Tensor, axis: int, part: Any) -> Tensor:
-    """Take one position of an axis, which may be negative; the op refuses what lies outside."""
-    ops = import_module("autodiff_lab.ops.array.gathering")
+    """Take one position of an axis, which may be negative."""
+    from autodiff_lab.ops.array.casting import cast
+    from autodiff_lab.ops.array.gathering import gather_axis, where
+
+    length = x._held.shape[axis]
     with unheard():
-        at = import_module("autodiff_lab.ops.array.casting").cast(part, "int64")
-        at = ops.where(at < 0, at + x._held.shape[axis], at)
-    return ops.gather_axis(x, at, axis=axis - x._held.ndim, dense=True)
+        at = cast(part, "int64")
+        at = where(at < 0, at + length, at)
+    return gather_axis(x, at, axis=axis - x._held.ndim, dense=True)
 
 
 def getitem(x: Any, index: Any) -> Tensor:
@@ -281,20 +285,23 @@ class VariableSlice(Tensor):
 
 def _with_part(x: Tensor, place: Any, value: Tensor) -> Tensor | None:
     """Return a tensor with another part, by an op, which may write rows into a variable; None if the part differs."""
-    ops, shaping = (import_module(f"autodiff_lab.ops.array.{name}") for name in ("gathering", "shaping"))
+    from autodiff_lab.ops.array.gathering import tensor_update
+    from autodiff_lab.ops.array.shaping import broadcast_to, reshape
+
     shape = x._held.shape
     whole_rows = isinstance(place, tuple) and None not in place and all(p == slice(None) for p in place[1:])
     lead = shape[:1] if whole_rows else shape
-    numbers = np.arange(math.prod(lead)).reshape(lead)[place[:1] if whole_rows else place]
-    part = (*np.shape(numbers), *shape[1:]) if whole_rows else np.shape(numbers)
-    have = value._held.shape
-    if value._held.dtype != x._held.dtype or any(n not in (1, m) for n, m in zip(have[::-1], part[::-1], strict=False)):
+    numbers = np.asarray(np.arange(math.prod(lead)).reshape(lead)[place[:1] if whole_rows else place])
+    part = (*numbers.shape, *shape[len(lead):])
+    try:
+        fits = value._held.dtype == x._held.dtype and np.broadcast_shapes(value._held.shape, part) == part
+    except ValueError:
+        fits = False
+    if not fits:
         return None
-    if len(have) > len(part):
-        return None
-    rows = shaping.reshape(shaping.broadcast_to(value, part), (np.size(numbers), *shape[len(lead):]))
-    flat = x if whole_rows else shaping.reshape(x, (-1,))
-    return shaping.reshape(ops.tensor_update(flat, rows, convert(np.reshape(numbers, (-1, 1)))), shape)
+    rows = reshape(broadcast_to(value, part), (numbers.size, *shape[len(lead):]))
+    flat = x if whole_rows else reshape(x, (-1,))
+    return reshape(tensor_update(flat, rows, convert(numbers.reshape(-1, 1))), shape)
 
 
 def _getitem_of_variable(variable: Variable, index: Any) -> Tensor:

@@ -218,7 +218,7 @@ def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: str = "l
 @structured(2)
 def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: IntsLike | None = None, name: str | None = None) -> Tensor:
     x, chosen = convert(tensor), convert_to_tensor(mask)
-    traced = trace_now() is not None and not on_gpu(chosen._held)
+    traced = trace_now() is not None and not on_gpu(chosen._held) and not on_gpu(x._held)
     kept = values_in_trace(chosen) if traced else chosen._array
     if isinstance(mask, Tensor) and kept.ndim and x.device != mask.device:
         raise DeviceMismatch(f"boolean_mask: the tensor is on {x.device} and the mask on {mask.device}; nothing is "

@@ -13,6 +13,7 @@ from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made, tell_peek, trace_now, unheard, values_in_trace
 from autodiff_lab.kernels.arrays import beside, on_gpu
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, positions_of
 from autodiff_lab.ops.array.indexing import getitem
 from autodiff_lab.ops.array.joining import concat
@@ -36,7 +37,7 @@ def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | N
     lengths = tuple(n - b if k == -1 else k for b, k, n in zip(first, lengths, shape, strict=True))
     if any(not 0 <= b <= b + k <= n for b, k, n in zip(first, lengths, shape, strict=True)):
         raise InvalidArgumentError(f"slice: begin {first} and size {lengths} are out of bounds for shape {shape}.")
-    return named(getitem(x, tuple([_slice(b, b + k) for b, k in zip(first, lengths, strict=True)])), name)
+    return named(getitem(x, tuple(_slice(b, b + k) for b, k in zip(first, lengths, strict=True))), name)
 
 
 def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, strides: IntsLike | None = None,
@@ -73,7 +74,7 @@ def strided_slice(input_: TensorLike, begin: TensorLike, end: TensorLike, stride
 def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: int,
                       name: str | None = None) -> list[Tensor]:
     x, numbers = convert(data), convert(partitions)
-    traced = trace_now() is not None and not on_gpu(numbers._held)
+    traced = trace_now() is not None and not on_gpu(numbers._held) and not on_gpu(x._held)
     parts = np.asarray(values_in_trace(numbers) if traced else numbers._array)
     num_partitions = room(as_integer(num_partitions, "dynamic_partition: num_partitions"), "dynamic_partition")
     if parts.dtype.kind not in "iu" or x._held.shape[:parts.ndim] != parts.shape:
@@ -94,7 +95,7 @@ def dynamic_partition(data: TensorLike, partitions: TensorLike, num_partitions: 
 def _places_in_trace(numbers: Tensor, parts: Any, count: int) -> list[Tensor]:
     """Return where each number stands; a call in which parts have other lengths does not fit the program."""
     with unheard():
-        flat = reshape(numbers, (parts.size,))
+        flat = cast(reshape(numbers, (parts.size,)), "int64")
         tell_peek(RECORDING.all((flat >= 0) & (flat < count), axes=(-1,), keepdims=False), "bool")
         chosen = [RECORDING.equal(flat, convert(i, flat)) for i in range(count)]
         return [positions_of(mask, int(np.count_nonzero(parts == i))) for i, mask in enumerate(chosen)]

@@ -99,9 +99,13 @@ angle_of = general(
     keeps="inputs", registered="Angle", doc="The kernel-level angle; `lab.math.angle` is the public function.")
 
 
+_MANY = 2048
+"""Numbers from which on dividing both parts is quicker than `np.sign`."""
+
+
 def direction(x: Any) -> Any:
-    """Return z/|z|, and 0 for 0, in a third of the time of NumPy's sign."""
-    if x.__class__ is not np.ndarray:
+    """Return z/|z|, and 0 for 0; for many numbers in a third of the time of NumPy's sign, for few that is quicker."""
+    if x.__class__ is not np.ndarray or x.size < _MANY:
         return np.sign(x)
     size, made = np.abs(x), np.empty_like(x)
     if not np.isfinite(size).all():

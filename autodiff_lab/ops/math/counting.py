@@ -128,9 +128,12 @@ def _counted_in_trace(given: Tensor, weights: Any, minlength: Any, maxlength: An
     with unheard():
         numbers = cast(alone(given), "int64")
         tell_peek(reduce_all(greater_equal(numbers, 0)), "bool")
-        bins = reduce_max(numbers) + 1 if maxlength is None or maxlength is not minlength else minlength
-        bins = bins if minlength is None else maximum(bins, minlength)
-        length = whole(bins if maxlength is None else minimum(bins, maxlength), "bincount: maxlength")
+        least = 0 if minlength is None else as_integer(minlength, "bincount: minlength", 0)
+        most = None if maxlength is None else as_integer(maxlength, "bincount: maxlength", 0)
+        length = least if most is None or least < most else most
+        if length != most:  # else there are as many bins whatever is counted
+            bins = maximum(reduce_max(numbers) + 1, least)
+            length = whole(bins if most is None else minimum(bins, most), "bincount: maxlength")
         in_rows = axis == -1 and given._held.ndim == 2
         rows = given._held.shape[0] if in_rows else 1
         as_shape((rows, length), "bincount: shape")

@@ -106,9 +106,9 @@ def _sorted_in_trace(data: Any, segment_ids: Any, what: str) -> Parts:
     ):
         return _sorted(data, segment_ids, what)
     with unheard():
+        ids = cast(ids, "int64")
         tell_peek(logical_and(ids[0] >= 0, reduce_all(ids[1:] >= ids[:-1])), "bool")
-        count = whole(ids[-1] + 1, what)
-        return x, cast(ids, "int64"), room(count, what)
+        return x, ids, room(whole(ids[-1] + 1, what), what)
 
 
 def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Parts:
