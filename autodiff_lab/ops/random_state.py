@@ -1,12 +1,14 @@
 """Where random numbers come from: one global source, and one for each seed that is given to an op.
 
 A global seed makes both kinds repeatable.  An op that is given a seed draws further numbers at each call, as TensorFlow
-does; set the global seed again to start over.
+does; set the global seed again to start over.  What runs a function a second time can have it draw the same numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -21,18 +23,79 @@ Source = np.random.Generator
 
 
 class _State:
-    """The global seed, and the sources that depend on it."""
+    """A global seed, and the sources that depend on it: under None the global one, and one for each seed of an op."""
+
+    def __init__(self, seed: int | None, begun: dict[int | None, Any] | None = None) -> None:
+        self.start(seed, begun or {})
+
+    def start(self, seed: int | None, begun: dict[int | None, Any]) -> None:
+        self.seed, self.begun = seed, begun
+        self.sources: dict[int | None, Source] = {}
+        self.source(None)
+
+    def source(self, number: int | None) -> Source:
+        """Return the source of a seed; one that was begun goes on from there."""
+        found = self.sources.get(number)
+        if found is None:
+            begun = self.begun.pop(number, None)
+            seeds = self.seed if number is None else [self.seed or 0, number]
+            found = self.sources[number] = np.random.default_rng(0 if begun is not None else seeds)
+            if begun is not None:
+                found.bit_generator.state = begun
+        return found
+
+
+class Draws:
+    """Where the sources stood before a function ran, and what a program that was being traced drew in it.
+
+    With these a second run draws what the first drew, and the sources that others draw from stay where they are.
+    """
 
     def __init__(self) -> None:
-        self.start(None)
+        state = _state()
+        self.seed = state.seed
+        self.begun = state.begun | {number: source.bit_generator.state for number, source in state.sources.items()}
+        self.trace = trace_now()
+        self.tensors: list[Tensor] = []
 
-    def start(self, seed: int | None) -> None:
-        self.seed = seed
-        self.source = np.random.default_rng(seed)
-        self.by_seed: dict[int, Source] = {}
+
+_STATE = _State(None)
+_AGAIN: ContextVar[_State | None] = ContextVar("autodiff_lab_draws_again", default=None)
+"""The sources of a second run."""
+_NOTED: ContextVar[list[Tensor] | None] = ContextVar("autodiff_lab_draws_noted", default=None)
+"""What a traced program draws in a first run."""
+_PREPARED: ContextVar[list[Tensor]] = ContextVar("autodiff_lab_draws_prepared", default=[])  # noqa: B039 - read only
+"""What it draws in a second one, the next at the end."""
 
 
-_STATE = _State()
+def _state() -> _State:
+    return _AGAIN.get() or _STATE
+
+
+@contextmanager
+def noting_draws() -> Generator[Draws, None, None]:
+    """Note what is drawn in the block, for `drawing_again`."""
+    draws, outer = Draws(), _NOTED.get()
+    token = _NOTED.set(draws.tensors)
+    try:
+        yield draws
+    finally:
+        _NOTED.reset(token)
+        if outer is not None:
+            outer.extend(draws.tensors)
+
+
+@contextmanager
+def drawing_again(draws: Draws) -> Generator[None, None, None]:
+    """Draw the same in the block as in the one in which it was noted, whatever was drawn in between."""
+    traced = draws.trace is not None and trace_now() is draws.trace
+    again = _AGAIN.set(_State(draws.seed, dict(draws.begun)))
+    prepared = _PREPARED.set(draws.tensors[::-1] if traced else [])
+    try:
+        yield
+    finally:
+        _AGAIN.reset(again)
+        _PREPARED.reset(prepared)
 
 
 def set_seed(seed: int) -> None:
@@ -61,7 +124,7 @@ def set_seed(seed: int) -> None:
     trace = trace_now()
     if trace is not None:
         trace.refuse("the seed of random numbers is set")
-    _STATE.start(number)
+    _state().start(number, {})
 
 
 def checked_seed(seed: Any, name: str) -> int:
@@ -81,6 +144,12 @@ def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Te
     trace = trace_now()
     if trace is None or not _fixed((seed, *given)):
         return draw(generator_for(seed))
+    noted, prepared = _NOTED.get(), _PREPARED.get()
+    if prepared:
+        tensor = prepared.pop()
+        if noted is not None:
+            noted.append(tensor)
+        return tensor
     sinks = sinks_now()
 
     def make() -> Any:
@@ -92,6 +161,8 @@ def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Te
     finally:
         SINKS.set(sinks)
     trace.note_late(tensor, "noise", make, lambda: generator_for(seed))
+    if noted is not None:
+        noted.append(tensor)
     return tensor
 
 
@@ -120,12 +191,7 @@ def generator_for(seed: int | None) -> Source:
     trace = trace_now()
     if trace is not None:
         trace.refuse("random numbers are drawn")
-    if seed is None:
-        return _STATE.source
-    number = checked_seed(seed, "random")
-    if number not in _STATE.by_seed:
-        _STATE.by_seed[number] = np.random.default_rng([_STATE.seed or 0, number])
-    return _STATE.by_seed[number]
+    return _state().source(seed if seed is None else checked_seed(seed, "random"))
 
 
 def stateless(seed: Any, name: str) -> Source:

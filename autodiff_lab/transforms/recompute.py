@@ -19,6 +19,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import SINKS, sinks_now, trace_now
 from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
+from autodiff_lab.ops.random_state import Draws, drawing_again, noting_draws
 from autodiff_lab.transforms.custom import Reads, check_function
 
 P = ParamSpec("P")
@@ -35,7 +36,9 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     ----------
     f : callable
         Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for
-        each backward pass, so it must be deterministic.  Trainable variables that it reads get their gradients too.
+        each backward pass, and must compute the same each time.  Dropout and random numbers are drawn the same, as
+        far as they come from the global seed or from the seed of an op.  Trainable variables that it reads get their
+        gradients too.
 
     Returns
     -------
@@ -76,7 +79,8 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
         found = Reads()
         SINKS.set((*[sink for sink in sinks if sink.traces], found))  # a program needs to know its computation
         try:
-            value = function(*rebuild(list(given)))
+            with noting_draws() as draws:
+                value = function(*rebuild(list(given)))
         finally:
             SINKS.set(sinks)
         variables = found.trained()
@@ -85,7 +89,7 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
         outs = tuple(wrap(convert(leaf)._held) for leaf in out_leaves)
         name = getattr(f, "__name__", "function")
         op = Op(
-            "recompute", _unused, _rule(function, rebuild, len(given), variables), None, symbol="recompute",
+            "recompute", _unused, _rule(function, rebuild, len(given), variables, draws), None, symbol="recompute",
             latex=r"\operatorname{{recompute}}({0})", locals_latex=("?",) * len(ins),
             sentence=f"runs {name} and discards its intermediate results", keeps="inputs", stacked=False,
         )  # fmt: skip
@@ -100,13 +104,13 @@ def _unused(*arrays: Any) -> Any:
 
 
 def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], count: int,
-          variables: list[Variable]) -> Callable[..., Any]:  # fmt: skip
+          variables: list[Variable], draws: Draws) -> Callable[..., Any]:  # fmt: skip
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = [wrap(a) if ops.raw else a for a in inputs[:count]]
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
         if trace_now() is not None:  # a program must not merge this run with the first, nor move it forward
             given = [after(x, cotangents[0]) for x in given]
-        with GradientTape(watch_accessed_variables=False) as tape:
+        with GradientTape(watch_accessed_variables=False) as tape, drawing_again(draws):
             tape.watch(given)
             tape.watch(variables)
             value = function(*rebuild(given))

@@ -50,6 +50,64 @@ def test_a_weight_given_twice_collects_both_shares() -> None:
     np.testing.assert_array_equal(tape.gradient(value, w).numpy(), plain_tape.gradient(plain, w).numpy())
 
 
+def _dropped(x: lab.Tensor) -> lab.Tensor:
+    return lab.nn.dropout(lab.nn.dropout(x, 0.5, seed=7) * lab.random.uniform(x.shape), 0.3)
+
+
+def _nested(x: lab.Tensor) -> lab.Tensor:
+    return lab.recompute_grad(_dropped)(lab.recompute_grad(_dropped)(x)) * lab.random.normal(x.shape)
+
+
+def _gradient(function: Callable[[lab.Tensor], lab.Tensor], x: lab.Tensor) -> tuple[lab.Tensor, lab.Tensor]:
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        value = lab.reduce_sum(function(x))
+    lab.random.uniform((5,))  # what is drawn in between changes nothing
+    return value, tape.gradient(value, x)
+
+
+@pytest.mark.parametrize("body", [_dropped, _nested])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_second_run_draws_the_numbers_of_the_first(body: Callable[..., lab.Tensor], compiled: bool) -> None:
+    x = lab.ones((20, 30))
+    found: list[list[np.ndarray]] = []
+    for function in (body, lab.recompute_grad(body)):
+        step = lab.function(_gradient) if compiled else _gradient
+        if compiled:
+            step.compile(function, x)  # type: ignore[attr-defined]
+        lab.random.set_seed(5)
+        calls = [step(function, x) for _ in range(3)]
+        assert not compiled or not step.skipped  # type: ignore[attr-defined]
+        found.append([a.numpy() for call in calls for a in call] + [lab.random.uniform((3,)).numpy()])
+        for value, gradient in calls:
+            np.testing.assert_allclose(value, lab.reduce_sum(gradient), rtol=1e-4)  # linear in x, which is 1
+    for plain, recomputed in zip(*found, strict=True):
+        np.testing.assert_allclose(plain, recomputed, rtol=1e-5)
+
+
+def test_each_backward_pass_of_a_persistent_tape_draws_them_as_well() -> None:
+    x = lab.ones((20,))
+    with lab.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        value = lab.reduce_sum(lab.recompute_grad(_dropped)(x))
+    lab.random.set_seed(11)
+    first = tape.gradient(value, x).numpy()
+    after = float(lab.random.uniform(()))
+    np.testing.assert_array_equal(first, tape.gradient(value, x).numpy())
+    np.testing.assert_allclose(first.sum(), value.numpy(), rtol=1e-5)
+    lab.random.set_seed(11)
+    assert after == float(lab.random.uniform(()))
+
+
+def test_a_seed_that_is_set_in_the_function_is_set_again_for_it_alone() -> None:
+    def seeded(x: lab.Tensor) -> lab.Tensor:
+        lab.random.set_seed(3)
+        return lab.nn.dropout(x, 0.5)
+
+    value, gradient = _gradient(lab.recompute_grad(seeded), lab.ones((50,)))
+    assert float(value) == float(lab.reduce_sum(gradient))
+
+
 GROWTH = """
     import sys
     import numpy as np
