@@ -121,7 +121,7 @@ def test_the_compiler_makes_one_loop_of_all_steps(name: str) -> None:
     compiled = lab.function(lambda x, *states: steps(cell, x, list(states)))
     compiled(x, *states_of(cell))
     compiled(x, *states_of(cell))
-    assert "run as loops" in compiled.why()
+    assert "iterations, run" in compiled.why()
     turns = [kernel.turns for kernel in compiled.kernels if kernel.turns]
     assert len(turns) >= 2, "one forwards, one backwards"
     assert min(turns) > 20

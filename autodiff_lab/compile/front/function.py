@@ -48,7 +48,8 @@ class Function(Varied, Typed[P, R]):
     Attributes
     ----------
     fallbacks : int
-        How many calls ran eagerly although nothing recorded, because they could not be compiled.
+        How many calls ran eagerly although nothing recorded, because they could not be compiled.  A call that
+        builds variables, such as the first one of a training step, is not counted: the next one is compiled.
     """
 
     # These are slots, so that `__dict__` holds only what the user sets, which is guarded.
@@ -275,10 +276,10 @@ class Function(Varied, Typed[P, R]):
                 return result
             refusals = made
         if beside is None:
-            self.fallbacks += 1
             self._refusals = refusals
             had = self._entries.pop(call.key, None) is not None
             if not (building and (attempt == 1 or had)):  # what this call built exists in the next one
+                self.fallbacks += 1
                 self._refuse(call, plain)
         return result
 

@@ -102,13 +102,19 @@ class Readable:
         )
         if self._latest is None:
             return heard if self._heard else f"{self._name} has not been called yet."
-        turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
-        loops = f" Loops over arrays run as loops, of {', '.join(turns)} turns." if turns else ""
         told = [
-            f"{self._name} is compiled.{loops}{self._assumed()}",
+            f"{self._name} is compiled.{self._loops()}{self._assumed()}",
             *(f"{why}." for why in self._latest.code.unrolled),
         ]
         return " ".join([*told, heard] if self._heard else told)
+
+    def _loops(self) -> str:
+        """Name the loops over arrays that run as loops, in the order in which they run."""
+        turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
+        if len(turns) < 2:
+            return f" One loop over arrays, of {turns[0]} iterations, runs as a loop." if turns else ""
+        many = f"{', '.join(turns[:-1])} and {turns[-1]}"
+        return f" {len(turns)} loops over arrays, of {many} iterations, run as loops."
 
     def _assumed(self) -> str:
         """Say what the latest program assumes, if anything."""
