@@ -56,6 +56,23 @@ def full(shape: tuple[int, ...], value: Any, like: Any, dtype: Any = None) -> An
     return np.full(shape, value, like.dtype if dtype is None else dtype, like=_like(like))
 
 
+_WORDS = {4: np.int32, 8: np.int64}
+
+
+def word_of(x: Any) -> type[np.int32 | np.int64] | None:
+    """Return the integer that is as wide as the real numbers of a NumPy array, or None.
+
+    To keep their bits by a mask takes NumPy a third of the time of choosing elements, which it does one by one.
+    """
+    return _WORDS.get(x.dtype.itemsize) if x.__class__ is np.ndarray and x.ndim and x.dtype.kind in "fiu" else None
+
+
+def bits_of(mask: Any, word: type[np.int32 | np.int64]) -> Any:
+    """Return integers of which all bits are set where a mask is true, and none elsewhere."""
+    bits = mask.astype(word)
+    return np.negative(bits, bits)
+
+
 def arange(count: int, like: Any, dtype: Any = np.int64) -> Any:
     """Return the integers below `count`."""
     return np.arange(count, dtype=dtype, like=_like(like))

@@ -17,7 +17,7 @@ from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made, trace_now, unheard, values_in_trace
-from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
+from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, word_of, zeros
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
@@ -98,8 +98,29 @@ def _argsort(x: Any, axis: int, descending: bool) -> Any:
 order_along = general(
     "argsort", _argsort, None, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
     sentence="finds the order of the elements of {0}", doc="The kernel-level argsort; `lab.argsort` is public.")
+def _best_positions(x: Any, k: int) -> Any:
+    found = _one_by_one(x, k) if 0 < k <= 8 and x.size >= 256 * k and word_of(x) is not None else None
+    return _argsort(x, -1, True)[..., :k] if found is None else found
+
+
+def _one_by_one(x: Any, k: int) -> Any:
+    """Take the largest element of each row out of a copy, k times: one k-th of the time of ordering long rows.
+
+    None if the number that stands for what is taken out is among the k largest.
+    """
+    taken = x.dtype.type(-np.inf) if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    left, rows = x.reshape(-1, x.shape[-1]).copy(), np.arange(x.size // x.shape[-1])
+    found = np.empty((len(rows), k), np.int32)
+    for place in range(k):
+        at = found[:, place] = left.argmax(axis=1)
+        if (left[rows, at] == taken).any():
+            return None
+        left[rows, at] = taken
+    return found.reshape(*x.shape[:-1], k)
+
+
 best_positions = general(
-    "top_positions", lambda x, k: _argsort(x, -1, True)[..., :k], None, symbol="top k",
+    "top_positions", _best_positions, None, symbol="top k",
     latex=r"\operatorname{{top}}_k {0}", sentence="finds the largest elements of {0}", registered="TopKV2",
     doc="Positions of the k largest elements of each row; `lab.math.top_k` uses it.")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made
-from autodiff_lab.kernels.arrays import arange, full, ranked, zeros
+from autodiff_lab.kernels.arrays import arange, bits_of, full, ranked, word_of, zeros
 from autodiff_lab.ops.array.gathering import laid_beside, where
 from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.checks import one_of
@@ -122,24 +122,26 @@ diag_extract = general(
 
 def _within(rows: int, columns: int, lower: int, upper: int, like: Any) -> Any:
     """Return where the elements of a band lie in a matrix of that shape."""
-    distance = arange(columns, like) - arange(rows, like)[:, None]
-    kept = full((rows, columns), True, like, np.bool_)
-    if lower >= 0:
-        kept &= distance >= -lower
-    if upper >= 0:
-        kept &= distance <= upper
-    return kept
+    row, column = arange(rows, like, np.int32)[:, None], arange(columns, like, np.int32)
+    kept = full((rows, columns), True, like, np.bool_) if lower < 0 else column >= row - min(lower, rows)
+    return kept & (column - min(upper, columns) <= row) if upper >= 0 else kept
 
 
-_within_small = lru_cache(maxsize=64)(partial(_within, like=np.empty(0)))
+def _bits(rows: int, columns: int, lower: int, upper: int, word: Any) -> Any:
+    return bits_of(_within(rows, columns, lower, upper, np.empty(0)), word)
+
+
+_bits_small = lru_cache(maxsize=32)(_bits)
 """For matrices so small that making the mask takes longer than using it."""
 
 
 def _band(x: Any, lower: int, upper: int) -> Any:
     rows, columns = x.shape[-2:]
-    small = rows * columns <= 4096 and x.__class__ is np.ndarray
-    kept = _within_small(rows, columns, lower, upper) if small else _within(rows, columns, lower, upper, x)
-    return np.where(kept, x, x.dtype.type(0))
+    word = word_of(x)
+    if word is None:
+        return np.where(_within(rows, columns, lower, upper, x), x, x.dtype.type(0))
+    bits = (_bits_small if rows * columns <= 16_384 else _bits)(rows, columns, lower, upper, word)
+    return np.bitwise_and(x.view(word), bits).view(x.dtype)
 
 
 band = general(

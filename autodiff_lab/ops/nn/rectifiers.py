@@ -118,7 +118,8 @@ def _leaky_expression(constants: Any, alpha: float) -> str | None:
 
 def _leaky_reference(x: Any, alpha: Any) -> Any:
     if 0 < alpha <= 1:
-        return np.maximum(x, alpha * x)
+        flat = alpha * x
+        return np.maximum(x, flat, out=flat if flat.__class__ is np.ndarray else None)
     return np.where(x > 0, x, alpha * x)[()]
 
 
