@@ -366,3 +366,29 @@ def test_another_program_is_made_in_the_background_once() -> None:
     assert said["fits"]
     assert said["missed"] == 0
     assert "2 programs so far" in said["why"]
+
+
+def _halved(x: lab.Tensor) -> lab.Tensor:
+    while lab.reduce_max(lab.abs(x)) > 1.0:
+        x = x / 2.0
+    return x
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize("size", [2, 300])
+def test_a_program_may_consist_of_nothing_but_checks(size: int, backend: str) -> None:
+    programs: list[Callable[..., Any]] = [
+        _halved,
+        lambda x: None if lab.reduce_all(x < 1e9) else x,
+        lambda x: 3.0 if (x @ lab.transpose(x))[0, 0] < 1e9 else None,
+        lambda x: lab.zeros((int(lab.reduce_sum(lab.cast(x > 1e9, lab.int32))) // size + 1,)),
+    ]
+    small, large = (lab.constant(np.full((size, size), number, np.float32)) for number in (0.5, 4e9))
+    for program in programs:
+        compiled = lab.function(program, backend=backend)
+        compiled.compile(small)
+        for x in (small, large, small, small):
+            found, wanted = compiled(x), program(x)
+            assert str(found) == str(wanted)
+        assert not compiled.skipped
+        assert not compiled.refusals, compiled.why()

@@ -158,9 +158,13 @@ def _line(line: Line, program: Program, names: dict[int, str], bound: dict[str, 
 
 def _kernel_step(kernel: Kernel, names: dict[int, str], bound: dict[str, Any]) -> list[str]:
     bound[kernel.title] = kernel.function
-    outs = "".join(f"{names[i]}, " for i in kernel.outs).strip()
-    text = f"{outs} = {kernel.title}({', '.join(names[i] for i in kernel.ins)})"
+    text = assigned([names[i] for i in kernel.outs], f"{kernel.title}({', '.join(names[i] for i in kernel.ins)})")
     return [f"{text.ljust(44)}  # {kernel.note}"]
+
+
+def assigned(names: list[str], call: str) -> str:
+    """Return the text of a call whose results get names; one that only checks something has none."""
+    return f"{', '.join(names)}, = {call}" if names else call
 
 
 def _shown(text: list[str], kernels: tuple[Kernel, ...]) -> str:

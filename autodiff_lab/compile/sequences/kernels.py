@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.loops.kernels import given_and_made, loop_source, plainly
-from autodiff_lab.compile.loops.source import Kernel
+from autodiff_lab.compile.loops.source import Kernel, assigned
 from autodiff_lab.compile.loops.text import indented
 from autodiff_lab.compile.program.lines import call, comment
 from autodiff_lab.compile.program.program import Line, Program
@@ -83,7 +83,7 @@ def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any
         *["    rooms.append(room)"] * (8 * total <= KEPT_BYTES),
         "    if declined:",
         f"        return without({arguments})",
-        f"    return ({results},)",
+        f"    return ({results}{',' * bool(outs)})",
     ]
     bound = {
         "run": run, "steps": steps, "slots": slots, "rooms": [], "copies": [], "empty": np.empty, "without": without,
@@ -181,7 +181,7 @@ def _source(items: list[Item], builder: Builder, outs: list[int], names: dict[in
             writer = builder.writers[item.all[0].outs[0]]
             loops.append(loop_source(writer, names, name))
             ins, made = given_and_made(writer)
-            text = f"{''.join(f'{names[i]}, ' for i in made).strip()} = {name}({', '.join(names[i] for i in ins)})"
+            text = assigned([names[i] for i in made], f"{name}({', '.join(names[i] for i in ins)})")
             words = f"{len(item.all)} op{'s' * (len(item.all) > 1)} in one loop"
         else:
             matrices = len(builder.program.values[item.ins[0]].shape) == 2
