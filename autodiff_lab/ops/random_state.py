@@ -6,7 +6,7 @@ does; set the global seed again to start over.  What runs a function a second ti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -23,79 +23,49 @@ Source = np.random.Generator
 
 
 class _State:
-    """A global seed, and the sources that depend on it: under None the global one, and one for each seed of an op."""
-
-    def __init__(self, seed: int | None, begun: dict[int | None, Any] | None = None) -> None:
-        self.start(seed, begun or {})
-
-    def start(self, seed: int | None, begun: dict[int | None, Any]) -> None:
-        self.seed, self.begun = seed, begun
-        self.sources: dict[int | None, Source] = {}
-        self.source(None)
-
-    def source(self, number: int | None) -> Source:
-        """Return the source of a seed; one that was begun goes on from there."""
-        found = self.sources.get(number)
-        if found is None:
-            begun = self.begun.pop(number, None)
-            seeds = self.seed if number is None else [self.seed or 0, number]
-            found = self.sources[number] = np.random.default_rng(0 if begun is not None else seeds)
-            if begun is not None:
-                found.bit_generator.state = begun
-        return found
-
-
-class Draws:
-    """Where the sources stood before a function ran, and what a program that was being traced drew in it.
-
-    With these a second run draws what the first drew, and the sources that others draw from stay where they are.
-    """
+    """The global seed, and the sources that depend on it."""
 
     def __init__(self) -> None:
-        state = _state()
-        self.seed = state.seed
-        self.begun = state.begun | {number: source.bit_generator.state for number, source in state.sources.items()}
-        self.trace = trace_now()
-        self.tensors: list[Tensor] = []
+        self.start(None)
+
+    def start(self, seed: int | None) -> None:
+        self.seed = seed
+        self.source = np.random.default_rng(seed)
+        self.by_seed: dict[int, Source] = {}
 
 
-_STATE = _State(None)
-_AGAIN: ContextVar[_State | None] = ContextVar("autodiff_lab_draws_again", default=None)
-"""The sources of a second run."""
-_NOTED: ContextVar[list[Tensor] | None] = ContextVar("autodiff_lab_draws_noted", default=None)
-"""What a traced program draws in a first run."""
-_PREPARED: ContextVar[list[Tensor]] = ContextVar("autodiff_lab_draws_prepared", default=[])  # noqa: B039 - read only
-"""What it draws in a second one, the next at the end."""
-
-
-def _state() -> _State:
-    return _AGAIN.get() or _STATE
+_STATE = _State()
+Draw = Tensor | Mapping[str, Any]
+"""What an op drew in a program that was being traced, or else in which state its source was before."""
+_NOTED: ContextVar[list[Draw] | None] = ContextVar("autodiff_lab_draws_noted", default=None)
+_AGAIN: ContextVar[list[Draw] | None] = ContextVar("autodiff_lab_draws_again", default=None)
+"""What ops draw in a second run, the next at the end."""
 
 
 @contextmanager
-def noting_draws() -> Generator[Draws, None, None]:
-    """Note what is drawn in the block, for `drawing_again`."""
-    draws, outer = Draws(), _NOTED.get()
-    token = _NOTED.set(draws.tensors)
+def noting_draws() -> Generator[list[Draw], None, None]:
+    """Note what ops draw in the block, for `drawing_again`."""
+    draws: list[Draw] = []
+    outer, token = _NOTED.get(), _NOTED.set(draws)
     try:
         yield draws
     finally:
         _NOTED.reset(token)
         if outer is not None:
-            outer.extend(draws.tensors)
+            outer.extend(draws)
 
 
 @contextmanager
-def drawing_again(draws: Draws) -> Generator[None, None, None]:
-    """Draw the same in the block as in the one in which it was noted, whatever was drawn in between."""
-    traced = draws.trace is not None and trace_now() is draws.trace
-    again = _AGAIN.set(_State(draws.seed, dict(draws.begun)))
-    prepared = _PREPARED.set(draws.tensors[::-1] if traced else [])
+def drawing_again(draws: list[Draw]) -> Generator[None, None, None]:
+    """Have ops draw in the block what they drew in the one in which it was noted, and leave the sources as they are.
+
+    Initial weights are drawn in a first run alone, so they are not among the draws.
+    """
+    token = _AGAIN.set(draws[::-1])
     try:
         yield
     finally:
-        _AGAIN.reset(again)
-        _PREPARED.reset(prepared)
+        _AGAIN.reset(token)
 
 
 def set_seed(seed: int) -> None:
@@ -124,7 +94,8 @@ def set_seed(seed: int) -> None:
     trace = trace_now()
     if trace is not None:
         trace.refuse("the seed of random numbers is set")
-    _state().start(number, {})
+    if _AGAIN.get() is None:
+        _STATE.start(number)
 
 
 def checked_seed(seed: Any, name: str) -> int:
@@ -141,26 +112,23 @@ def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Te
     A trace hears nothing of what is done with the numbers, so tensors must not take part: it refuses where `given`,
     the parameters of the draw, hold any.
     """
-    trace = trace_now()
-    if trace is None or not _fixed((seed, *given)):
-        return draw(generator_for(seed))
-    noted, prepared = _NOTED.get(), _PREPARED.get()
-    if prepared:
-        tensor = prepared.pop()
-        if noted is not None:
-            noted.append(tensor)
-        return tensor
-    sinks = sinks_now()
+    trace, again, noted = trace_now(), _AGAIN.get(), _NOTED.get()
+    if again and isinstance(again[-1], Tensor):
+        tensor: Tensor = again.pop()  # type: ignore[assignment]
+    elif trace is None or not _fixed((seed, *given)):
+        return draw(source_for(seed))
+    else:
+        sinks = sinks_now()
 
-    def make() -> Any:
-        return draw(generator_for(seed))._array
+        def make() -> Any:
+            return draw(source_for(seed))._array
 
-    SINKS.set(())
-    try:
-        tensor = draw(generator_for(seed))
-    finally:
-        SINKS.set(sinks)
-    trace.note_late(tensor, "noise", make, lambda: generator_for(seed))
+        SINKS.set(())
+        try:
+            tensor = draw(generator_for(seed))
+        finally:
+            SINKS.set(sinks)
+        trace.note_late(tensor, "noise", make, lambda: generator_for(seed))
     if noted is not None:
         noted.append(tensor)
     return tensor
@@ -186,12 +154,30 @@ def _fixed(value: Any, rows: tuple[type, ...] = (tuple,)) -> bool:
     return value is None or isinstance(value, (int, float, str, np.generic, np.dtype, DType, type))
 
 
+def source_for(seed: int | None) -> Source:
+    """Return the source of an op's numbers: that of the global seed or of its own, or as it was in the first run."""
+    again, noted = _AGAIN.get(), _NOTED.get()
+    if again and not isinstance(again[-1], Tensor):
+        source = np.random.default_rng(0)
+        source.bit_generator.state = again.pop()  # type: ignore[assignment]
+    else:
+        source = generator_for(seed)
+    if noted is not None:
+        noted.append(source.bit_generator.state)
+    return source
+
+
 def generator_for(seed: int | None) -> Source:
-    """Return the source of an op's numbers: the global one, or that of the seed given to the op."""
+    """Return the global source, or that of a seed."""
     trace = trace_now()
     if trace is not None:
         trace.refuse("random numbers are drawn")
-    return _state().source(seed if seed is None else checked_seed(seed, "random"))
+    if seed is None:
+        return _STATE.source
+    number = checked_seed(seed, "random")
+    if number not in _STATE.by_seed:
+        _STATE.by_seed[number] = np.random.default_rng([_STATE.seed or 0, number])
+    return _STATE.by_seed[number]
 
 
 def stateless(seed: Any, name: str) -> Source:

@@ -19,7 +19,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import SINKS, sinks_now, trace_now
 from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
-from autodiff_lab.ops.random_state import Draws, drawing_again, noting_draws
+from autodiff_lab.ops.random_state import Draw, drawing_again, noting_draws
 from autodiff_lab.transforms.custom import Reads, check_function
 
 P = ParamSpec("P")
@@ -104,7 +104,7 @@ def _unused(*arrays: Any) -> Any:
 
 
 def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], count: int,
-          variables: list[Variable], draws: Draws) -> Callable[..., Any]:  # fmt: skip
+          variables: list[Variable], draws: list[Draw]) -> Callable[..., Any]:  # fmt: skip
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         given = [wrap(a) if ops.raw else a for a in inputs[:count]]
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,13 +100,31 @@ def test_each_backward_pass_of_a_persistent_tape_draws_them_as_well() -> None:
     assert after == float(lab.random.uniform(()))
 
 
-def test_a_seed_that_is_set_in_the_function_is_set_again_for_it_alone() -> None:
+def test_initial_weights_are_drawn_in_the_first_run_alone() -> None:
+    found: list[list[float]] = []
+    for wrap in (lambda f: f, lab.recompute_grad):
+        lab.random.set_seed(2)
+        dense = lab.layers.Dense(4)
+
+        def block(x: lab.Tensor, dense: Any = dense) -> lab.Tensor:
+            return lab.nn.dropout(dense(x), 0.5) * lab.cast(lab.random.categorical([[0.0, 1.0]], 4), lab.float32)
+
+        value, gradient = _gradient(wrap(block), lab.ones((6, 3)))
+        assert float(lab.reduce_sum(gradient)) == pytest.approx(float(value), abs=1e-5)
+        found.append([float(value), float(lab.random.uniform(()))])
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_a_seed_that_is_set_in_the_function_is_set_once() -> None:
     def seeded(x: lab.Tensor) -> lab.Tensor:
         lab.random.set_seed(3)
         return lab.nn.dropout(x, 0.5)
 
     value, gradient = _gradient(lab.recompute_grad(seeded), lab.ones((50,)))
+    after = float(lab.random.uniform(()))
     assert float(value) == float(lab.reduce_sum(gradient))
+    plain, _ = _gradient(seeded, lab.ones((50,)))
+    assert (float(plain), float(lab.random.uniform(()))) == (float(value), after)
 
 
 GROWTH = """
