@@ -16,7 +16,7 @@ from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.array.gathering import gather
 from autodiff_lab.ops.docs import document
-from autodiff_lab.ops.random_state import drawn, set_seed, source_for
+from autodiff_lab.ops.random_state import drawn, set_seed
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
@@ -60,7 +60,9 @@ def poisson(shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = "float32", see
 
 def categorical(logits: TensorLike, num_samples: int, dtype: DTypeLike = "int64", seed: int | None = None,
                 name: str | None = None) -> Tensor:
-    return named(draw.draw_categorical(source_for(seed), logits, num_samples, dtype, "categorical"), name)
+    given = convert(logits)
+    return named(drawn(lambda source: draw.draw_categorical(source, given, num_samples, dtype, "categorical"), seed,
+                       given), name)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:

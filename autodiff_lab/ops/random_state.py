@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ Draw = Tensor | Mapping[str, Any]
 _NOTED: ContextVar[list[Draw] | None] = ContextVar("autodiff_lab_draws_noted", default=None)
 _AGAIN: ContextVar[list[Draw] | None] = ContextVar("autodiff_lab_draws_again", default=None)
 """What ops draw in a second run, the next at the end."""
+DRAWING = RLock()
+"""Held by who draws, as no other thread may draw between the state that is noted and the draw."""
 
 
 @contextmanager
@@ -61,11 +64,12 @@ def drawing_again(draws: list[Draw]) -> Generator[None, None, None]:
 
     Initial weights are drawn in a first run alone, so they are not among the draws.
     """
-    token = _AGAIN.set(draws[::-1])
+    again, noted = _AGAIN.set(draws[::-1]), _NOTED.set(None)  # what encloses this block has its own draws noted
     try:
         yield
     finally:
-        _AGAIN.reset(token)
+        _AGAIN.reset(again)
+        _NOTED.reset(noted)
 
 
 def set_seed(seed: int) -> None:
@@ -116,12 +120,14 @@ def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Te
     if again and isinstance(again[-1], Tensor):
         tensor: Tensor = again.pop()  # type: ignore[assignment]
     elif trace is None or not _fixed((seed, *given)):
-        return draw(source_for(seed))
+        with DRAWING:
+            return draw(source_for(seed))
     else:
         sinks = sinks_now()
 
         def make() -> Any:
-            return draw(source_for(seed))._array
+            with DRAWING:
+                return draw(source_for(seed))._array
 
         SINKS.set(())
         try:
@@ -155,7 +161,10 @@ def _fixed(value: Any, rows: tuple[type, ...] = (tuple,)) -> bool:
 
 
 def source_for(seed: int | None) -> Source:
-    """Return the source of an op's numbers: that of the global seed or of its own, or as it was in the first run."""
+    """Return the source of an op's numbers: that of the global seed or of its own, or as it was in the first run.
+
+    Whoever calls this holds `DRAWING` until the numbers are drawn.
+    """
     again, noted = _AGAIN.get(), _NOTED.get()
     if again and not isinstance(again[-1], Tensor):
         source = np.random.default_rng(0)

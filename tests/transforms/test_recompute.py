@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -113,6 +114,36 @@ def test_initial_weights_are_drawn_in_the_first_run_alone() -> None:
         assert float(lab.reduce_sum(gradient)) == pytest.approx(float(value), abs=1e-5)
         found.append([float(value), float(lab.random.uniform(()))])
     assert found[0] == pytest.approx(found[1])
+
+
+def test_a_function_may_take_gradients_of_recomputed_functions_and_draw_more() -> None:
+    inner = lab.recompute_grad(lambda x: lab.nn.dropout(x, 0.5))
+
+    def body(x: lab.Tensor) -> lab.Tensor:
+        _, gradient = _gradient(inner, x)
+        return x * lab.nn.dropout(lab.ones_like(x), 0.5) + 0.0 * gradient
+
+    for function in (lab.recompute_grad(body), lab.recompute_grad(lab.recompute_grad(body))):
+        value, gradient = _gradient(function, lab.ones((50,)))
+        assert float(value) == float(lab.reduce_sum(gradient))
+
+
+def test_threads_that_draw_do_not_come_between() -> None:
+    block = lab.recompute_grad(lambda x: lab.nn.dropout(x, 0.5))
+    x, wrong = lab.ones((40,)), []
+
+    def run() -> None:
+        for _ in range(100):
+            value, gradient = _gradient(block, x)
+            if float(value) != float(lab.reduce_sum(gradient)):
+                wrong.append(value)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_a_seed_that_is_set_in_the_function_is_set_once() -> None:

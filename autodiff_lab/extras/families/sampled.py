@@ -20,7 +20,7 @@ from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.nn.cross_entropies import sigmoid_cross_entropy_with_logits
 from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits
 from autodiff_lab.ops.nn.normalization import floats
-from autodiff_lab.ops.random_state import source_for
+from autodiff_lab.ops.random_state import DRAWING, source_for
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -45,16 +45,17 @@ def log_uniform_candidate_sampler(true_classes: TensorLike, num_true: int, num_s
     if unique and num_sampled > range_max:
         raise InvalidArgumentError(f"log_uniform_candidate_sampler: cannot draw {num_sampled} different classes "
                                    f"from {range_max}. Try unique=False.")
-    source = source_for(seed)
     drawn: list[int] = []
     seen: set[int] = set()
     tries = 0
-    while len(drawn) < num_sampled:
-        tries += 1
-        one = int(np.exp(source.random() * np.log(range_max + 1))) - 1
-        if 0 <= one < range_max and not (unique and one in seen):
-            drawn.append(one)
-            seen.add(one)
+    with DRAWING:
+        source = source_for(seed)
+        while len(drawn) < num_sampled:
+            tries += 1
+            one = int(np.exp(source.random() * np.log(range_max + 1))) - 1
+            if 0 <= one < range_max and not (unique and one in seen):
+                drawn.append(one)
+                seen.add(one)
     sampled = np.array(drawn, np.int64)
 
     def expected(classes: Any) -> Any:
