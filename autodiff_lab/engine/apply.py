@@ -50,6 +50,8 @@ HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
 MANY = 512
 """Elements of two operands of different shapes from which on it matters how they are broadcast."""
+MANY_PAIRS = 4096
+"""Pairs of their elements from which on it does."""
 
 
 class _Named(Protocol):
@@ -224,11 +226,14 @@ def binary(  # noqa: C901, PLR0915 - spelled out, as `unary` is
         out._id = fresh_id()
         out._hollow = None
         try:
-            if plain:
-                if a.__class__ is ndarray is b.__class__ and a.size + b.size > MANY and a.shape != b.shape:
-                    value = by_columns(kernel, a, b)
-                else:
-                    value = kernel(a, b)
+            if (
+                a.__class__ is ndarray is b.__class__
+                and ((n := a.size) + (m := b.size) > MANY or n * m > MANY_PAIRS)
+                and a.shape != b.shape
+            ):
+                value = by_columns(kernel if plain or a.dtype.kind != "f" else direct, a, b)
+            elif plain:
+                value = kernel(a, b)
             elif a.__class__ is float32 or a.__class__ is float64 or (a.__class__ is ndarray and a.dtype.num > 4):
                 value = direct(a, b)
             else:  # integers of 8 and 16 bits among them: NumPy numbers its dtypes

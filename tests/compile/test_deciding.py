@@ -314,6 +314,11 @@ LIKE_EAGER: dict[str, tuple[Callable[[Any], Any], lab.Tensor]] = {
     "fewer bins at most than at least": (lambda n: lab.math.bincount(n, minlength=5, maxlength=2), NUMBERS),
     "fewer bins than none": (lambda n: lab.math.bincount(n, minlength=-1), NUMBERS),
     "weights of fewer bins": (lambda n: lab.math.bincount(n, VECTOR, maxlength=1), NUMBERS),
+    **{
+        f"numbers beyond all segments, {name}": (
+            lambda n, name=name: getattr(lab.math, f"unsorted_segment_{name}")(VECTOR, n, 2), NUMBERS)
+        for name in ("sum", "mean", "sqrt_n", "max", "min", "prod")
+    },
     "a position that is not there": (lambda n: lab.range(4)[n], lab.constant(4)),
     "a column that is not there": (lambda n: MATRIX[0, n], lab.constant(-4)),
     "a row of a variable that is not there": (lambda n: TABLE[n], lab.constant(9)),

@@ -36,6 +36,24 @@ def test_what_is_not_finite_stays_in_its_row(length: int) -> None:
     assert not np.isfinite(np.delete(found, whole, axis=0)).any()
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_numbers_that_are_not_finite_are_transformed_as_eagerly(value: float) -> None:
+    def run(x: Any, y: Any) -> Any:
+        made = lab.signal.fft(lab.complex(x, y)), lab.signal.ifft(lab.complex(y, x)), lab.signal.rfft(x + y)
+        return [part(one) for one in made for part in (lab.math.real, lab.math.imag)] + [lab.signal.irfft(made[0])]
+
+    compiled = lab.function(run)
+    for length in (4, 6, 8):
+        x, y = normal(2, length), normal(2, length)
+        for at in range(3):
+            y[at % 2, at] = value
+            given = lab.constant(x), lab.constant(y)
+            compiled.compile(*given)
+            for found, wanted in zip(compiled(*given), run(*given), strict=True):
+                np.testing.assert_allclose(found.numpy(), wanted.numpy(), 1e-4, 1e-5)
+    assert "fft_by_roots_(" in compiled.source
+
+
 def test_a_length_with_a_large_factor_is_left_to_scipy() -> None:
     made = lab.function(lambda x: lab.math.real(lab.signal.rfft(lab.sin(x))))
     x = lab.constant(normal(2, 34))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.engine import sweep
 from autodiff_lab.engine.chains import FASTER
-from autodiff_lab.kernels.base import columns
+from autodiff_lab.kernels.base import columns, rows
+from autodiff_lab.kernels.base.choose import use_kernels
 from autodiff_lab.ops.math.arithmetic import multiply
+from tests.kernels.test_bad_input import needs_numba
 
 PAIRS = [
     ((90, 40, 3), (90, 40, 1)), ((1, 90, 3), (90, 1, 3)), ((4000, 3), (3,)), ((4000, 1), (4000, 7)),
@@ -27,8 +30,62 @@ def test_columns_are_those_of_numpy(function: Any, dtype: str) -> None:
     rng = np.random.default_rng(0)
     for first, second in PAIRS:
         x, y = (rng.normal(size=shape).astype(dtype) for shape in (first, second))
-        np.testing.assert_array_equal(columns.by_columns(function, x, y), function(x, y))
-        np.testing.assert_array_equal(columns.by_columns(function, y, x), function(y, x))
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(columns.by_columns(function, x, y), function(x, y))
+            np.testing.assert_array_equal(columns.by_columns(function, y, x), function(y, x))
+
+
+SPREAD = [
+    ((100, 60), (60,), "ar"), ((300, 1), (20,), "cr"), ((100, 60), (100, 1), "ac"), ((10, 20, 30), (20, 30), "ar"),
+    ((10, 20, 30), (10, 1, 1), "ac"), ((10, 20, 1), (30,), "cr"), ((7, 3, 1000), (1, 1000), "ar"),
+    ((5, 1, 40, 30), (40, 30), "ar"), ((600, 9), (9,), "ar"), ((3, 5000), (5000,), "ar"), ((70000, 10), (10,), "ar"),
+    ((10, 20, 30), (1, 20, 1), ""), ((10, 20, 30), (10, 1, 30), ""), ((600, 7), (7,), ""), ((5, 1, 1), (1, 6, 9), "cr"),
+    ((1, 5000), (5000,), ""), ((40, 50), (40, 50), ""), ((5, 5), (4,), ""), ((0, 20), (20,), ""), ((), (20,), ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "kinds"), SPREAD)
+def test_shapes_are_told_apart_by_how_they_broadcast(
+    first: tuple[int, ...], second: tuple[int, ...], kinds: str
+) -> None:
+    for x, y, wanted in ((first, second, kinds), (second, first, kinds[::-1])):
+        found = rows.spread_of(x, y)
+        assert (found.kinds if found else "") == wanted
+        if found is not None:
+            assert found.shape == np.broadcast_shapes(x, y)
+            assert found.rows * found.columns == found.size == math.prod(found.shape)
+
+
+@needs_numba
+@pytest.mark.parametrize("function", list(columns.UFUNCS))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_loops_over_rows_give_the_bits_of_numpy(function: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for first, second, kinds in SPREAD:
+        if not kinds:
+            continue
+        x, y = (rng.normal(size=shape).astype(dtype) for shape in (first, second))
+        x.flat[1], y.flat[0] = np.nan, 0.0
+        for one, other in ((x, y), (y, x), (x[::-1], y)):
+            with np.errstate(all="ignore"), use_kernels("numba"):
+                wanted = function(one, other)
+                found = columns.by_columns(function, one, other)
+            assert (found.shape, found.dtype, found.tobytes()) == (wanted.shape, wanted.dtype, wanted.tobytes())
+    if dtype == "float32":
+        assert {"far", "fra", "fac", "fca", "fcr", "frc"} <= set(rows.ROWS[function].loops)
+
+
+@needs_numba
+def test_ops_and_rules_take_the_loops() -> None:
+    x, row, column = (lab.constant(np.full(shape, 2.0, np.float32)) for shape in ((90, 60), (60,), (90, 1)))
+    found: list[list[Any]] = []
+    for mode in ("numpy", "numba"):
+        with use_kernels(mode), lab.GradientTape() as tape:
+            tape.watch([x, row, column])
+            value = lab.reduce_sum((x * row - column) / (column + row))
+        found.append([value.numpy(), *(g.numpy() for g in tape.gradient(value, [x, row, column]))])
+    for plain, looped in zip(*found, strict=True):
+        np.testing.assert_allclose(plain, looped, rtol=1e-6)
 
 
 def test_a_product_of_spread_cotangents_is_that_of_numpy() -> None:

@@ -1,4 +1,4 @@
-"""Arithmetic on arrays whose last axis is short, column by column, and sums of few elements as products.
+"""Arithmetic on operands that broadcast, by rows or by columns, and sums of few elements as products.
 
 NumPy's loop for operands that broadcast, or that do not lie in rows, is as long as the last axis: for points in three
 dimensions the loop's start costs more than its three steps.  A loop down each column is as long as there are points.
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE
+from autodiff_lab.kernels.base.rows import ROWS, spread_of
 
 SHORT = 8
 """Elements of the last axis from which on NumPy's own loop is as quick."""
@@ -23,11 +24,14 @@ MANY = 8192
 """Elements below which NumPy is as quick."""
 MANY_OF_BOTH = 2048
 """The same where both operands are repeated, as in differences of all pairs."""
+MANY_IN_ROWS = 4096
+"""Elements below which no compiled loop over rows is asked for."""
 ndarray = np.ndarray
 UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.add: np.add,
     operator.sub: np.subtract,
     operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
 }
 """By Python's operator, the function of NumPy's that it calls."""
 FEW_TO_ADD = 4096
@@ -62,10 +66,22 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     >>> by_columns(operator.mul, points, points[:, :1]).shape
     (100, 100, 3)
     """
-    if x.size == 1 or y.size == 1 or x.shape[-1] >= SHORT or y.shape[-1] >= SHORT:
-        return function(x, y)  # what most calls come to
+    own, other = x.shape[-1], y.shape[-1]
+    if own >= SHORT or other >= SHORT:
+        n, m = x.size, y.size
+        if n + m < MANY_IN_ROWS and not (
+            n * m >= MANY_IN_ROWS and ((own == 1 and other == m) or (other == 1 and own == n))
+        ):
+            return function(x, y)  # what most calls come to
+        how = spread_of(x.shape, y.shape)
+        if how is None or how.size < MANY_IN_ROWS or x.dtype.char not in "fd" or x.dtype != y.dtype:
+            return function(x, y)
+        found = ROWS[function].apply(x, y, how) if function in ROWS else None
+        return function(x, y) if found is None else found
+    if x.size == 1 or y.size == 1 or x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
+        return function(x, y)
     shape = _shape_by_columns(x.shape, y.shape)
-    if shape is None or x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
+    if shape is None:
         return function(x, y)
     ufunc, made = UFUNCS[function], np.empty(shape, x.dtype)
     for k in range(shape[-1]):
@@ -92,10 +108,11 @@ def _shape_by_columns(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]
 
 
 def product(x: Any, y: Any) -> Any:
-    """Return x times y, arrays or numbers; column by column where that is quicker."""
-    short = x.__class__ is ndarray is y.__class__ and x.ndim > 1 < y.ndim and x.shape[-1] < SHORT
-    if short and not (x.shape == y.shape and x.flags.c_contiguous and y.flags.c_contiguous):
-        return by_columns(operator.mul, x, y)
+    """Return x times y, arrays or numbers; by rows or columns where that is quicker."""
+    if x.__class__ is ndarray is y.__class__ and x.ndim and y.ndim:
+        short = x.ndim > 1 < y.ndim and x.shape[-1] < SHORT
+        if (short and not (x.flags.c_contiguous and y.flags.c_contiguous)) or x.shape != y.shape:
+            return by_columns(operator.mul, x, y)
     return x * y
 
 

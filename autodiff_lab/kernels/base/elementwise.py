@@ -13,7 +13,6 @@ import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -158,7 +157,7 @@ class Elementwise:
             label = f"run of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
             least_size = import_module("autodiff_lab.kernels.base.measuring").least_size
             with np.errstate(all="ignore"):
-                least = least_size(label, self.reference, partial(_called, run), lambda n: _samples(kinds, n))
+                least = least_size(label, self.reference, self._called(run), lambda n: self._samples(kinds, n))
         self.loops[kinds] = run, least
         self.least[np.dtype(kinds[0])] = min(n for key, (_, n) in self.loops.items() if key[0] == kinds[0])
 
@@ -171,14 +170,18 @@ class Elementwise:
         load = import_module("autodiff_lab.kernels.base.store").load
         return runner(load(text).loop, kinds, dtype), text
 
+    def _called(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what runs a loop as `fast` does, for a measurement: to look at arrays may take longer than a loop."""
+        return lambda *arrays: run(_arranged(arrays)[1])
+
+    def _samples(self, kinds: str, size: int) -> list[Any]:
+        """Make the arrays of a call, for a measurement: of numbers at which most functions are defined."""
+        numbers = np.random.default_rng(0).uniform(0.1, 1.1, size).astype(kinds[0])
+        return [numbers if one == "a" else numbers[0] for one in kinds[1:] or "a"]
+
     def forget(self) -> None:
         """Begin to count again."""
         self._work.clear()
-
-
-def _called(run: Callable[..., Any], *arrays: Any) -> Any:
-    """Run a loop as `Elementwise.fast` does, for a measurement: to look at the arrays may take longer than the loop."""
-    return run(_arranged(arrays)[1])
 
 
 def _alike(arrays: tuple[Any, ...], dtype: Any, shape: tuple[int, ...]) -> bool:
@@ -306,12 +309,6 @@ def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, 
         return out
 
     return one if each == "a" else many
-
-
-def _samples(kinds: str, size: int) -> list[Any]:
-    """Make the arrays of a call, for a measurement: numbers between 0.1 and 1.1, where most functions are defined."""
-    numbers = np.random.default_rng(0).uniform(0.1, 1.1, size).astype(kinds[0])
-    return [numbers if one == "a" else numbers[0] for one in kinds[1:] or "a"]
 
 
 def in_one_pass(

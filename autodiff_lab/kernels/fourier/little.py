@@ -101,7 +101,16 @@ def transform(out, room, x, roots, rows, length, inverse) -> int:
         for k in range(length):
             found = room[begin + k * rows + row]
             out[row * length + k] = found.conjugate() / length if inverse else found
-    return 0
+    return _overflows(room, begin, rows * length)
+
+
+@register_jitable
+def _overflows(room, begin, count) -> int:
+    """Return 1 if a sum is not finite: SciPy does not multiply infinity by roots that are 1 + 0i, which gives nan."""
+    total = 0.0
+    for k in range(begin, begin + count):
+        total += (room[k].real - room[k].real) + (room[k].imag - room[k].imag)
+    return 0 if total == 0 else 1
 
 
 @register_jitable
@@ -115,7 +124,7 @@ def transform_real(out, room, x, roots, rows, length, _) -> int:
     for row in range(rows):
         for k in range(half):
             out[row * half + k] = room[begin + k * rows + row]
-    return 0
+    return _overflows(room, begin, rows * length)
 
 
 @register_jitable
@@ -134,4 +143,4 @@ def transform_to_real(out, room, x, roots, rows, length, _) -> int:
     for row in range(rows):
         for k in range(length):
             out[row * length + k] = room[begin + k * rows + row].real / length
-    return 0
+    return _overflows(room, begin, rows * length)

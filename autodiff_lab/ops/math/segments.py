@@ -115,8 +115,7 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
     x, ids = _numbers(data, segment_ids, what)
     count = room(as_integer(num_segments, f"{what}: num_segments", 0), f"{what}: num_segments")
     sure = ids.__class__ is np.ndarray and are_positions(ids, count)
-    require(sure or not ids.size or ids.max() < count, lambda: InvalidArgumentError(
-        f"{what}: segment_ids must be below num_segments={count}, got {told(ids)}."))
+    require(sure or not ids.size or ids.max() < count, lambda: _too_large(ids, count, what))
     if ids.ndim != 1:
         x = reshape(x, (ids.size, *x._held.shape[ids.ndim:]))
         ids = ids.ravel()
@@ -124,6 +123,10 @@ def _unsorted(data: Any, segment_ids: Any, num_segments: Any, what: str) -> Part
         kept, = np.nonzero(ids >= 0)
         x, ids = gather_axis(x, tell_made(wrap(kept)), axis=-x._held.ndim, dense=True), ids[kept]
     return x, ids, count
+
+
+def _too_large(ids: Any, count: int, what: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{what}: segment_ids must be below num_segments={count}, got {told(ids)}.")
 
 
 def _add_in_trace(data: Any, segment_ids: Any, count: int, what: str) -> Tensor:
@@ -135,12 +138,14 @@ def _add_in_trace(data: Any, segment_ids: Any, count: int, what: str) -> Tensor:
     x, ids = convert(data), convert(segment_ids)
     if x._held.shape[:ids._held.ndim] != ids._held.shape or ids._held.dtype.kind not in "iu":
         return sum_segments(x, _numbers(data, segment_ids, what)[1], count=count)  # refuses as it does without a trace
-    rows, numbers = _rows_in_trace(x, ids, count)
+    rows, numbers = _rows_in_trace(x, ids, count, what)
     return scatter_nd_sum(rows, reshape(numbers, (-1, 1)), shape=(count + 1, *rows._held.shape[1:]))[:count]
 
 
-def _rows_in_trace(x: Tensor, ids: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def _rows_in_trace(x: Tensor, ids: Tensor, count: int, what: str) -> tuple[Tensor, Tensor]:
     """Return one row for each number, and the numbers, of which negative ones are `count` and large ones too large."""
+    now = values_in_trace(ids)
+    require(not now.size or now.max() < count, lambda: _too_large(now, count, what))
     with unheard():
         numbers = reshape(cast(ids, "int64"), (-1,))
         beyond = numbers + cast(greater_equal(numbers, count), "int64")
@@ -153,7 +158,7 @@ def _best_in_trace(data: Any, segment_ids: Any, count: int, what: str, op: Any) 
     known = x._held.shape[:ids._held.ndim] == ids._held.shape and ids._held.dtype.kind in "iu"
     if not known or x._held.dtype.kind in "bO" or on_gpu(x._held):  # a GPU would not refuse a number that is too large
         return _best(op, _unsorted(data, segment_ids, count, what), None)
-    rows, numbers = _rows_in_trace(x, ids, count)
+    rows, numbers = _rows_in_trace(x, ids, count, what)
     return _best(op, (rows, numbers, count + 1), None)[:count]
 
 
