@@ -138,10 +138,22 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
     return named(tell_made(wrap(np.int32(x._held.ndim))), name)
 
 
+_MANY = 512
+"""Elements from which on it is quicker to put the ones where they belong than to compare."""
+
+
 def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str) -> Any:
     wanted = as_dtype(dtype).dtype
-    hit = ranked(indices)[..., None] == arange(depth, indices)
-    values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
+    if indices.__class__ is np.ndarray and indices.size * depth >= _MANY:
+        numbers = indices.ravel().astype(np.int64)
+        places = np.arange(0, numbers.size * depth, depth) + numbers
+        inside = (numbers >= 0) & (numbers < depth)
+        values = np.full(numbers.size * depth, off, wanted)
+        values[places if inside.all() else places[inside]] = on
+        values = values.reshape(*indices.shape, depth)
+    else:
+        hit = ranked(indices)[..., None] == arange(depth, indices)
+        values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
     return values if axis == -1 else np.moveaxis(values, -1, axis)
 
 
