@@ -5,14 +5,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels.base import compiler, measuring
+from autodiff_lab.kernels.base import compiler, elementwise, measuring
 from autodiff_lab.kernels.base.choose import Like
+from autodiff_lab.kernels.base.elementwise import Elementwise
+from tests.kernels.test_bad_input import needs_numba
 
 FLOAT = np.dtype("float32")
 
@@ -202,3 +205,23 @@ def test_processes_that_write_at_the_same_time_leave_a_whole_file(tmp_path: Path
     assert {key.split()[0] for key in found} <= {"a", "b"}
     assert len(found) >= 30
     assert not list(tmp_path.glob("*.draft"))
+
+
+@needs_numba
+def test_what_is_measured_is_like_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor guesses a search among numbers in no order, a mask that is all true and numbers of one sign."""
+    mask = measuring.made(Like.in_rows(np.dtype(bool), (40, 50)))
+    assert 0.4 < mask.mean() < 0.6
+    search_rows: Any = import_module("autodiff_lab.kernels.indexing.numba").search_rows
+    rows, values = search_rows.typical(*(measuring.made(Like.in_rows(np.dtype("f"), (n,))) for n in (100, 9000)))
+    assert (np.diff(rows) >= 0).all()
+    assert len(np.unique(values)) > 8000
+    monkeypatch.setattr(elementwise, "LOOPS", {})
+    with np.errstate(all="ignore"):
+        (either,) = Elementwise("bent", lambda x: np.where(x > 0, x, x / 2), lambda: None)._samples("f", 1000)
+        (positive,) = Elementwise("rooted", np.sqrt, lambda: None)._samples("f", 1000)
+        numbers, number = Elementwise("scaled", np.multiply, lambda: None)._samples("fas", 1000)
+    assert 400 < (either < 0).sum() < 600
+    assert (positive > 0).all()
+    assert (numbers < 0).any()
+    assert number > 0

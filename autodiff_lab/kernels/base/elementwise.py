@@ -154,7 +154,7 @@ class Elementwise:
         run, text = made
         least = 0
         if IN_USE["mode"] != "numba":
-            label = f"run of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
+            label = f"signed run of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
             least_size = import_module("autodiff_lab.kernels.base.measuring").least_size
             with np.errstate(all="ignore"):
                 least = least_size(label, self.reference, self._called(run), lambda n: self._samples(kinds, n))
@@ -175,9 +175,13 @@ class Elementwise:
         return lambda *arrays: run(_arranged(arrays)[1])
 
     def _samples(self, kinds: str, size: int) -> list[Any]:
-        """Make the arrays of a call, for a measurement: of numbers at which most functions are defined."""
+        """Make the arrays of a call, for a measurement: of either sign, if the kernel is defined there."""
         numbers = np.random.default_rng(0).uniform(0.1, 1.1, size).astype(kinds[0])
-        return [numbers if one == "a" else numbers[0] for one in kinds[1:] or "a"]
+        signs = np.random.default_rng(1).choice(np.array([-1, 1], kinds[0]), size)
+        each = kinds[1:] or "a"
+        signed = [numbers * signs if one == "a" else numbers[0] for one in each]
+        defined = bool(np.isfinite(self.reference(*[x[:FEW] if x.ndim else x for x in signed])).all())
+        return signed if defined else [numbers if one == "a" else numbers[0] for one in each]
 
     def forget(self) -> None:
         """Begin to count again."""

@@ -37,9 +37,9 @@ class Like(NamedTuple):
 
     @classmethod
     def in_rows(cls, dtype: Any, shape: tuple[int, ...]) -> Like:
-        """Describe an array that is not there yet; integers in it will be 0."""
-        made = np.empty(shape, dtype) if dtype.kind in "fc" else np.zeros(shape, dtype)
-        return cls(dtype, shape, made.strides, None if dtype.kind in "fc" else made)
+        """Describe an array that is not there yet; integers in it will be 0, a half of its truth values true."""
+        made = np.empty(shape, dtype) if dtype.kind in "fcb" else np.zeros(shape, dtype)
+        return cls(dtype, shape, made.strides, None if dtype.kind in "fcb" else made)
 
 
 def signature(arrays: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -64,15 +64,21 @@ def layout(like: Like) -> str:
     return "C"
 
 
+@functools.cache
+def _few() -> Any:
+    """Return the numbers that are repeated: so many that a processor does not learn how a search among them goes."""
+    return np.random.default_rng(0).uniform(-1, 1, 65_521)
+
+
 def made(like: Any) -> Any:
-    """Return an array like another, filled with random numbers between -1 and 1."""
+    """Return an array like another, filled with random numbers between -1 and 1, or with random truth values."""
     if not isinstance(like, Like) or like.values is not None:
         return like.values if isinstance(like, Like) else like
     if not like.shape:
         return like.dtype.type(0.5)
     order = sorted(range(len(like.shape)), key=lambda i: -abs(like.strides[i]))
     kept = [like.shape[i] if like.strides[i] or like.shape[i] == 1 else 1 for i in order]
-    few = np.random.default_rng(0).uniform(-1, 1, 4093).astype(like.dtype)
+    few = _few() > 0 if like.dtype.kind == "b" else _few().astype(like.dtype)
     gap = (
         2 if all(step != like.dtype.itemsize for n, step in zip(like.shape, like.strides, strict=True) if n > 1) else 1
     )
@@ -124,6 +130,10 @@ def pays(
         `Like` of each array of the call.
     params : dict
         Its parameters.
+
+    Notes
+    -----
+    An override for arrays that are not just any numbers has `typical`, which makes them of random ones.
     """
     key = class_of(name, faster, arrays, params)
     known = kept().get(key)
@@ -131,7 +141,8 @@ def pays(
         size = sum(math.prod(one.shape) * one.dtype.itemsize for one in arrays if isinstance(one, Like))
         if size > _LARGEST or _spent["seconds"] >= BUDGET:
             return None
-        known = ratio(reference, faster, [made(one) for one in arrays], params)
+        given = [made(one) for one in arrays]
+        known = ratio(reference, faster, getattr(faster, "typical", lambda *same: same)(*given), params)
         if known is None:
             return None
         keep(key, known)

@@ -230,6 +230,9 @@ def search_rows(rows: Any, values: Any, side: str) -> Any:
     return found
 
 
+search_rows.typical = lambda rows, values: (np.sort(rows), values)  # type: ignore[attr-defined]
+
+
 @loop("void({t}[:,::1], {t}[:,::1], boolean[::1], {t}[:,::1])", wraparound=False)
 def _one_or_other(x: Any, y: Any, condition: Any, made: Any) -> None:
     for r in range(made.shape[0]):
