@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_907, "ops": 8_500, "kernels": 13_605, "gpu": 1_600, "compile": 8_730, "extras": 5_256}
+BUDGETS = {"engine": 3_907, "ops": 8_500, "kernels": 13_615, "gpu": 1_600, "compile": 8_730, "extras": 5_256}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 79_450
 CORE = 68_900
