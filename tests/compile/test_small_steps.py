@@ -158,7 +158,7 @@ def test_a_loss_in_every_turn_leaves_a_recurrent_net_a_loop() -> None:
     made(*given)
     for a, b in zip(made(*given), run(*given), strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-10, 1e-12)
-    assert "as loops, of" in made.why()
+    assert "iterations, run as loops" in made.why()
     assert "unrolled" not in made.why()
 
 

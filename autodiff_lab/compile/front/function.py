@@ -54,8 +54,8 @@ class Function(Varied, Typed[P, R]):
 
     # These are slots, so that `__dict__` holds only what the user sets, which is guarded.
     __slots__ = (
-        "__dict__", "__weakref__", "_attempts", "_backend", "_declined", "_entries", "_fast", "_known", "_latest",
-        "_lock", "_refusals", "_reported", "_slower", "_trials", "_waiting", "fallbacks", "python_function",
+        "__dict__", "__weakref__", "_attempts", "_backend", "_built", "_declined", "_entries", "_fast", "_known",
+        "_latest", "_lock", "_refusals", "_reported", "_slower", "_trials", "_waiting", "fallbacks", "python_function",
     )  # fmt: skip
     _guarded = ("python_function",)
 
@@ -63,7 +63,7 @@ class Function(Varied, Typed[P, R]):
         functools.update_wrapper(self, function)
         self.python_function = function
         self.fallbacks = 0
-        self._declined = 0  # calls that a program could not serve
+        self._built = self._declined = 0  # calls that built what a program needs, and that no program could serve
         self._heard = 0  # calls inside a tape or a recording
         self._backend = backend
         self._fast: dict[Any, Compiled] = {}
@@ -270,7 +270,7 @@ class Function(Varied, Typed[P, R]):
             around.finish(len(call.tensors))
             made = compiled(trace, result, around, call.objects, self._backend)
             if not isinstance(made, list):
-                self._refusals = []
+                self._refusals, self._built = [], 0
                 self._known |= around.tensors
                 self._make(made, call, key, beside)
                 return result
@@ -278,8 +278,9 @@ class Function(Varied, Typed[P, R]):
         if beside is None:
             self._refusals = refusals
             had = self._entries.pop(call.key, None) is not None
+            self._built += 1
             if not (building and (attempt == 1 or had)):  # what this call built exists in the next one
-                self.fallbacks += 1
+                self.fallbacks, self._built = self.fallbacks + self._built, 0
                 self._refuse(call, plain)
         return result
 
