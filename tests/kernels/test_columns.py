@@ -88,6 +88,13 @@ def test_ops_and_rules_take_the_loops() -> None:
         np.testing.assert_allclose(plain, looped, rtol=1e-6)
 
 
+def test_arrays_of_rank_0_are_left_to_numpy() -> None:
+    number, many = np.array(2.0, "f"), np.ones(9000, "f")
+    for one, other in ((number, many), (many, number), (number, number)):
+        np.testing.assert_array_equal(columns.by_columns(operator.mul, one, other), one * other)
+        np.testing.assert_array_equal(columns.product(one, other), one * other)
+
+
 def test_a_product_of_spread_cotangents_is_that_of_numpy() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=(90, 40, 3)).astype("f")

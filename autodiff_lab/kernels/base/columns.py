@@ -66,9 +66,11 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     >>> by_columns(operator.mul, points, points[:, :1]).shape
     (100, 100, 3)
     """
+    n, m = x.size, y.size
+    if n == 1 or m == 1:
+        return function(x, y)
     own, other = x.shape[-1], y.shape[-1]
     if own >= SHORT or other >= SHORT:
-        n, m = x.size, y.size
         if n + m < MANY_IN_ROWS and not (
             n * m >= MANY_IN_ROWS and ((own == 1 and other == m) or (other == 1 and own == n))
         ):
@@ -78,7 +80,7 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
             return function(x, y)
         found = ROWS[function].apply(x, y, how) if function in ROWS else None
         return function(x, y) if found is None else found
-    if x.size == 1 or y.size == 1 or x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
+    if x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
         return function(x, y)
     shape = _shape_by_columns(x.shape, y.shape)
     if shape is None:
