@@ -18,7 +18,7 @@ import numpy as np
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import beside, current_memory, device, placed
-from autodiff_lab.engine.dtypes import DType, as_dtype
+from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
@@ -73,7 +73,7 @@ def _near(noise: Any, parameter: Any, dtype: Any) -> Any:
 
 def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
     """Return ``noise * scale + shift``, by ops if these are tensors, rounded once if they are numbers."""
-    if shift.__class__ is float and scale.__class__ is float and (shift, scale) == (0.0, 1.0):
+    if isinstance(shift, float) and isinstance(scale, float) and (shift, scale) == (0.0, 1.0):
         return noise_of(noise, dtype, name)
     shape = np.shape(noise)
     if not _is_tensor(shift) and not _is_tensor(scale):
@@ -138,35 +138,22 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
     high = 1.0 if maxval is None else maxval
     with beside(low, high):
         noise = uniform_noise(source, as_shape(shape), dtype)
-    if low.__class__ in _NUMBERS and high.__class__ in _NUMBERS and low < high and np.ndim(noise) and not on_gpu(noise):
-        return _between(noise, float(low), float(high), wanted, name)
     if _is_tensor(low) or _is_tensor(high):
         return scaled(noise, low, convert(high) - low, dtype, name)
     try:
-        low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+        low, high = np.asarray(low, np.float64)[()], np.asarray(high, np.float64)[()]
     except (TypeError, ValueError):
         raise InvalidArgumentError(
             f"{name}: minval and maxval must be numbers, got {minval!r} and {maxval!r}.") from None
     with device(None):
         result = scaled(noise, low, high - low, dtype, name)
-    below = np.nextafter(high.astype(wanted.dtype), low.astype(wanted.dtype))  # rounding may reach the upper end
     made = result._array
-    reached = (made >= _near(made, high, np.float64)) & _near(made, low < high, np.bool_)
-    kept = np.where(reached, _near(made, below, made.dtype), made)
-    return wrap(placed(kept.astype(wanted.dtype)[()]))
-
-
-_NUMBERS = (int, float)
-
-
-def _between(noise: Any, low: float, high: float, wanted: DType, name: str) -> Tensor:
-    """Do the same for two numbers, without looking for the upper end one by one."""
-    with device(None):
-        made = scaled(noise, low, high - low, wanted, name)._array
-    reached = made >= np.float64(high)
-    if reached.any():
-        made[reached] = np.nextafter(wanted.dtype.type(high), wanted.dtype.type(low))
-    return wrap(placed(made))
+    reached = made >= _near(made, high, np.float64)  # by rounding
+    if on_gpu(made) or reached.any():
+        below = np.nextafter(high.astype(wanted.dtype), low.astype(wanted.dtype))
+        reached = reached & _near(made, low < high, np.bool_)
+        made = np.where(reached, _near(made, below, made.dtype), made).astype(wanted.dtype)
+    return wrap(placed(made[()]))
 
 
 def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:

@@ -42,7 +42,7 @@ _NOTED: ContextVar[list[Draw] | None] = ContextVar("autodiff_lab_draws_noted", d
 _AGAIN: ContextVar[list[Draw] | None] = ContextVar("autodiff_lab_draws_again", default=None)
 """What ops draw in a second run, the next at the end."""
 DRAWING = RLock()
-"""Held by who draws, as no other thread may draw between the state that is noted and the draw."""
+"""Held while numbers are drawn, so that no other thread draws between noting the state and drawing."""
 
 
 @contextmanager

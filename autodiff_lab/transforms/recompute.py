@@ -36,9 +36,8 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     ----------
     f : callable
         Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for
-        each backward pass, and must compute the same each time.  Dropout and random numbers are drawn the same, as
-        far as they come from the global seed or from the seed of an op.  Trainable variables that it reads get their
-        gradients too.
+        each backward pass, so it must be deterministic, except that dropout and the functions of `lab.random`
+        draw the same numbers in each run.  Trainable variables that it reads get their gradients too.
 
     Returns
     -------

@@ -201,7 +201,7 @@ class Call:
     def kernel(self, names: dict[int, str]) -> Kernel:
         """Return the compiled loop as a step of a program with these names."""
         title, turns = f"recurrence_{self.number + 1}", self.loop.rounds
-        note, backward = f"{len(self.lines)} ops: {turns} turns of one loop", self.lines[0].cause is not None
+        note, backward = f"{len(self.lines)} ops: {turns} iterations of one loop", self.lines[0].cause is not None
         shown = self._shown(names, title)
         return Kernel(title, shown, tuple(self.ins), tuple(self.outs), self.run, backward, note, turns)
 

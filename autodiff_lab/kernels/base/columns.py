@@ -16,16 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE
-from autodiff_lab.kernels.base.rows import ROWS, spread_of
+from autodiff_lab.kernels.base.rows import FEWEST, ROWS, SHORT, spread_of
 
-SHORT = 8
-"""Elements of the last axis from which on NumPy's own loop is as quick."""
 MANY = 8192
 """Elements below which NumPy is as quick."""
 MANY_OF_BOTH = 2048
 """The same where both operands are repeated, as in differences of all pairs."""
-MANY_IN_ROWS = 4096
-"""Elements below which no compiled loop over rows is asked for."""
 ndarray = np.ndarray
 UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.add: np.add,
@@ -71,14 +67,10 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
         return function(x, y)
     own, other = x.shape[-1], y.shape[-1]
     if own >= SHORT or other >= SHORT:
-        if n + m < MANY_IN_ROWS and not (
-            n * m >= MANY_IN_ROWS and ((own == 1 and other == m) or (other == 1 and own == n))
-        ):
+        if n + m < FEWEST and not (n * m >= FEWEST and ((own == 1 and other == m) or (other == 1 and own == n))):
             return function(x, y)  # what most calls come to
-        how = spread_of(x.shape, y.shape)
-        if how is None or how.size < MANY_IN_ROWS or x.dtype.char not in "fd" or x.dtype != y.dtype:
-            return function(x, y)
-        found = ROWS[function].apply(x, y, how) if function in ROWS else None
+        loops, how = ROWS.get(function), spread_of(x.shape, y.shape)
+        found = None if loops is None or how is None else loops.apply(x, y, how)
         return function(x, y) if found is None else found
     if x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
         return function(x, y)

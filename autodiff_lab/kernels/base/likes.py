@@ -37,7 +37,7 @@ class Like(NamedTuple):
 
     @classmethod
     def in_rows(cls, dtype: Any, shape: tuple[int, ...]) -> Like:
-        """Describe an array that is not there yet; integers in it will be 0, a half of its truth values true."""
+        """Describe an array that is not there yet; its integers will be 0, and half of its truth values true."""
         made = np.empty(shape, dtype) if dtype.kind in "fcb" else np.zeros(shape, dtype)
         return cls(dtype, shape, made.strides, None if dtype.kind in "fcb" else made)
 

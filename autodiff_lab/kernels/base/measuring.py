@@ -66,7 +66,7 @@ def layout(like: Like) -> str:
 
 @functools.cache
 def _few() -> Any:
-    """Return the numbers that are repeated: so many that a processor does not learn how a search among them goes."""
+    """Return the numbers that fill arrays, repeated: too many for a branch predictor to memorize."""
     return np.random.default_rng(0).uniform(-1, 1, 65_521)
 
 
@@ -133,7 +133,7 @@ def pays(
 
     Notes
     -----
-    An override for arrays that are not just any numbers has `typical`, which makes them of random ones.
+    An override whose speed depends on values has an attribute `typical`, which turns random arrays into typical ones.
     """
     key = class_of(name, faster, arrays, params)
     known = kept().get(key)

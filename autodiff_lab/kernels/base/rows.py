@@ -1,6 +1,6 @@
 """Arithmetic on a matrix and a row or a column, or on a column and a row, as one compiled loop over each row.
 
-That is what most operands that broadcast come to: a bias, a scale, a mean that is taken away, differences of all pairs.
+That is what most operands that broadcast come to: a bias, a scale, a mean that is subtracted, differences of all pairs.
 NumPy takes twice as long for them as for two matrices, and three times as long for a column and a row.
 """
 
@@ -19,11 +19,12 @@ from autodiff_lab.kernels.base.choose import IN_USE
 from autodiff_lab.kernels.base.elementwise import SHARED, Chain, Elementwise
 from autodiff_lab.kernels.base.threads import spread
 
-SHORTEST = 8
-"""Columns from which on a loop over rows is worth its start."""
+SHORT = 8
+"""Columns from which on a loop over rows is worth its start; shorter rows are computed column by column."""
+FEWEST = 4096
+"""Elements of a result below which no loop is asked for."""
 SAMPLED = 64
 """Columns of the matrices with which a loop is compared with NumPy."""
-_KINDS = {"f": "float32", "d": "float64"}
 
 
 class Spread(NamedTuple):
@@ -39,7 +40,6 @@ class Spread(NamedTuple):
     shape: tuple[int, ...]
     rows: int
     columns: int
-    size: int
 
 
 @lru_cache(4096)
@@ -50,9 +50,9 @@ def spread_of(x: tuple[int, ...], y: tuple[int, ...]) -> Spread | None:
     --------
     >>> from autodiff_lab.kernels.base.rows import spread_of
     >>> spread_of((5, 4, 16), (16,))
-    Spread(kinds='ar', shape=(5, 4, 16), rows=20, columns=16, size=320)
+    Spread(kinds='ar', shape=(5, 4, 16), rows=20, columns=16)
     >>> spread_of((5, 1), (1, 16))
-    Spread(kinds='cr', shape=(5, 16), rows=5, columns=16, size=80)
+    Spread(kinds='cr', shape=(5, 16), rows=5, columns=16)
     >>> spread_of((5, 1, 16), (1, 4, 16))
     """
     try:
@@ -77,7 +77,7 @@ def spread_of(x: tuple[int, ...], y: tuple[int, ...]) -> Spread | None:
     if len(columns) != 1 or set(kinds) in ({"r"}, {"c"}):
         return None
     (across,), size = columns, prod(shape)
-    return Spread(kinds, shape, size // across, across, size) if SHORTEST <= across < size else None
+    return Spread(kinds, shape, size // across, across) if SHORT <= across < size else None
 
 
 class Rows(Elementwise):
@@ -88,12 +88,12 @@ class Rows(Elementwise):
 
     def apply(self, x: Any, y: Any, how: Spread) -> Any:
         """Return the result of the loop; None if NumPy is to compute it."""
-        mode = IN_USE["mode"]
-        if mode == "numpy" or not x.flags.carray or not y.flags.carray:
+        mode, size = IN_USE["mode"], how.rows * how.columns
+        if size < FEWEST or mode == "numpy" or x.dtype != y.dtype or not x.flags.carray or not y.flags.carray:
             return None
         kinds = x.dtype.char + how.kinds
-        found = self.loops.get(kinds) or self._without(kinds, x.dtype, how.size, mode)
-        if found is None or (how.size < found[1] and mode != "numba"):
+        found = self.loops.get(kinds) or self._without(kinds, x.dtype, size, mode)
+        if found is None or (size < found[1] and mode != "numba"):
             return None
         return found[0](x, y, how)
 
@@ -127,7 +127,7 @@ class Rows(Elementwise):
 
 def _module_of(chain: Chain, kinds: str) -> str:
     """Write the module of a loop."""
-    kind, each = _KINDS[kinds[0]], list(enumerate(kinds[1:]))
+    kind, each = np.dtype(kinds[0]).name, list(enumerate(kinds[1:]))
     rows = [
         f'@compiled("void(int64, int64, int64, {kind}[::1], {kind}[::1], {kind}[::1])")',
         "def loop(first, last, columns, a0, a1, out):",

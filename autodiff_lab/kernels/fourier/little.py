@@ -90,6 +90,15 @@ def transform_columns(room, roots, n, rows) -> int:
 
 
 @register_jitable
+def _overflows(room, begin, count) -> int:
+    """Return 1 if a sum is not finite: SciPy does not multiply infinity by roots that are 1 + 0i, which gives nan."""
+    total = 0.0
+    for k in range(begin, begin + count):
+        total += (room[k].real - room[k].real) + (room[k].imag - room[k].imag)
+    return 0 if total == 0 else 1
+
+
+@register_jitable
 def transform(out, room, x, roots, rows, length, inverse) -> int:
     """Transform complex rows; the inverse is the conjugate of the transform of the conjugate, over the length."""
     for row in range(rows):
@@ -102,15 +111,6 @@ def transform(out, room, x, roots, rows, length, inverse) -> int:
             found = room[begin + k * rows + row]
             out[row * length + k] = found.conjugate() / length if inverse else found
     return _overflows(room, begin, rows * length)
-
-
-@register_jitable
-def _overflows(room, begin, count) -> int:
-    """Return 1 if a sum is not finite: SciPy does not multiply infinity by roots that are 1 + 0i, which gives nan."""
-    total = 0.0
-    for k in range(begin, begin + count):
-        total += (room[k].real - room[k].real) + (room[k].imag - room[k].imag)
-    return 0 if total == 0 else 1
 
 
 @register_jitable

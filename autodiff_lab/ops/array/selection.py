@@ -98,13 +98,15 @@ def _argsort(x: Any, axis: int, descending: bool) -> Any:
 order_along = general(
     "argsort", _argsort, None, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
     sentence="finds the order of the elements of {0}", doc="The kernel-level argsort; `lab.argsort` is public.")
+
+
 def _best_positions(x: Any, k: int) -> Any:
     found = _one_by_one(x, k) if 0 < k <= 8 and x.size >= 256 * k and word_of(x) is not None else None
     return _argsort(x, -1, True)[..., :k] if found is None else found
 
 
 def _one_by_one(x: Any, k: int) -> Any:
-    """Take the largest element of each row out of a copy, k times: one k-th of the time of ordering long rows.
+    """Take the largest element of each row out of a copy, k times: far quicker than ordering long rows.
 
     None if the number that stands for what is taken out is among the k largest.
     """

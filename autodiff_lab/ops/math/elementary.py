@@ -151,13 +151,8 @@ def _clip_rule(ops: Any, g: Any, out: Any, x: Any, low: Any, high: Any) -> Any:
     return ops.gate(g, ops.not_below(x, low) * ops.not_below(high, x))
 
 
-def _clip_reference(x: Any, low: Any, high: Any) -> Any:
-    smaller = np.minimum(x, high)
-    return np.maximum(smaller, low, out=smaller if smaller.__class__ is np.ndarray and not low.ndim else None)
-
-
 _clip = in_one_pass(
-    "clip", _clip_reference,
+    "clip", lambda x, low, high: np.maximum(np.minimum(x, high), low),
     lambda: Chain(("r = larger(smaller(v0, v2), v1)",), "r"), 3)
 clip = general(
     "clip", _clip, _clip_rule,

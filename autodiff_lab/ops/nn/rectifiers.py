@@ -118,8 +118,7 @@ def _leaky_expression(constants: Any, alpha: float) -> str | None:
 
 def _leaky_reference(x: Any, alpha: Any) -> Any:
     if 0 < alpha <= 1:
-        flat = alpha * x
-        return np.maximum(x, flat, out=flat if flat.__class__ is np.ndarray else None)
+        return np.maximum(x, alpha * x)
     return np.where(x > 0, x, alpha * x)[()]
 
 
