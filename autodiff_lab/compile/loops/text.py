@@ -86,12 +86,12 @@ class Writer:
         totals = [] if self.wide else [kind] * len(self.parts.all_totals)
         result = f"Tuple((int32, {', '.join(totals)}))" if totals else "int32"
         types = ", ".join(["int64", "int64", *(one.type for one in self.arguments())])
-        compiled = f'@compiled("{result}({types})"{self.memory()})'
+        compiled = f'@compiled("{result}({types})"{self.options()})'
         return "\n".join([*self.head(), compiled, *self.text()]) + "\n"
 
-    def memory(self) -> str:
-        """Return the option of a loop that allocates arrays."""
-        return ", _nrt=True" if self.crossing else ""
+    def options(self) -> str:
+        """Return the options of the loop: its turns are independent, and it may allocate arrays."""
+        return f", independent=True{', _nrt=True' if self.crossing else ''}"
 
     def head(self) -> list[str]:
         """Return the imports and constants of the module."""

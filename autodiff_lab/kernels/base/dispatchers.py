@@ -14,7 +14,7 @@ from numba.core import caching, sigutils
 
 from autodiff_lab.kernels.base import store
 from autodiff_lab.kernels.base.deferred import register
-from autodiff_lab.kernels.lowering.objects import GATHERS, WRAPS
+from autodiff_lab.kernels.lowering.objects import OWN_OPTIONS
 
 
 def dispatcher(
@@ -25,7 +25,7 @@ def dispatcher(
     What other machine code calls by its address is compiled in each process.
     """
     register()
-    options = {key: value for key, value in options.items() if key not in (GATHERS, WRAPS)}
+    options = {key: value for key, value in options.items() if key not in OWN_OPTIONS}
     if not python:
         return cfunc(signature, error_model="numpy", **options)(function)
     made: Any = njit(nogil=True, error_model="numpy", **options)(function)

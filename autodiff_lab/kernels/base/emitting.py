@@ -27,7 +27,7 @@ from numba.np.arrayobj import populate_array
 from autodiff_lab.kernels.base import native
 from autodiff_lab.kernels.base.deferred import Intrinsic, register
 from autodiff_lab.kernels.lowering.kinds import BYTES, INT32, INT64, VOID, ArrayKind, Untranslatable, read
-from autodiff_lab.kernels.lowering.objects import WRAPS, piece_of
+from autodiff_lab.kernels.lowering.objects import OWN_OPTIONS, piece_of
 from autodiff_lab.kernels.lowering.wrapping import Wrapper
 
 OPTIONS: dict[str, Any] = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
@@ -172,7 +172,7 @@ def emit(
         given, result = sigutils.normalize_signature(signature)
         context, flags = TARGET.target_context, compiler.Flags()
         library = context.codegen().create_library(name)
-        own = {key: value for key, value in options.items() if key != WRAPS}
+        own = {key: value for key, value in options.items() if key not in OWN_OPTIONS}
         TARGET.options.parse_as_flags(flags, {**OPTIONS, "error_model": "numpy", **own})
         flags.no_compile = True
         made = compiler.compile_extra(

@@ -54,6 +54,7 @@ class Arithmetic:
     def __init__(self, builder: ir.IRBuilder) -> None:
         self.b: Any = builder
         self.flags: tuple[str, ...] = ()
+        self.group: Any = None  # of accesses to memory
 
     def call(self, name: str, *args: Any) -> Any:
         """Call an intrinsic of LLVM's for numbers of one type."""
@@ -102,7 +103,7 @@ class Arithmetic:
 
     def loaded(self, place: Any, dtype: np.dtype[Any]) -> Number:
         """Return the number at an address."""
-        value = self.b.load(place)
+        value = self._grouped(self.b.load(place))
         value.align = 1 if dtype == BOOL else dtype.itemsize // (2 if dtype.kind == "c" else 1)
         return Number(dtype, self.b.trunc(value, INT1) if dtype == BOOL else value)
 
@@ -110,8 +111,14 @@ class Arithmetic:
         """Put a number of the dtype at an address."""
         x = self.cast(x, dtype)
         value = self.b.zext(x.value, in_memory(BOOL)) if dtype == BOOL else x.value
-        written = self.b.store(value, place)
+        written = self._grouped(self.b.store(value, place))
         written.align = 1 if dtype == BOOL else dtype.itemsize // (2 if dtype.kind == "c" else 1)
+
+    def _grouped(self, access: Any) -> Any:
+        """Put an access to memory into the group of a loop whose turns are independent."""
+        if self.group is not None:
+            access.set_metadata("llvm.access.group", self.group)
+        return access
 
     # --- operators ---------------------------------------------------------------------------------------------------
 

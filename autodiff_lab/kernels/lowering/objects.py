@@ -15,6 +15,7 @@ from autodiff_lab.kernels.lowering.entries import Entry
 from autodiff_lab.kernels.lowering.kinds import INT1, INT32, AddressKind, ArrayKind, Untranslatable, in_memory, read
 from autodiff_lab.kernels.lowering.statements import Widened
 from autodiff_lab.kernels.lowering.translating import Translator
+from autodiff_lab.kernels.lowering.turns import Turns, with_distinct_nodes
 from autodiff_lab.kernels.lowering.values import Array, Number, long, number
 from autodiff_lab.kernels.lowering.wrapping import Wrapper
 
@@ -23,7 +24,11 @@ GATHERS = "gathers"
 WRAPS = "wraparound"
 """The option that says whether indices may count from the end, and slices reach beyond it; where nothing says so, they
 may.  Cython has a directive of this name."""
-_OWN = {"fastmath", "_nrt", GATHERS, WRAPS}
+INDEPENDENT = "independent"
+"""The option that says that no turn of an innermost loop writes what another turn reads or writes: see `turns`."""
+OWN_OPTIONS = {GATHERS, INDEPENDENT, WRAPS}
+"""Options that Numba does not know."""
+_OWN = {"fastmath", "_nrt", *OWN_OPTIONS}
 _OF_NUMBA = ("OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_JIT")
 """Settings of Numba's that only Numba follows."""
 _STUMBLES = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError)
@@ -45,6 +50,7 @@ class _Lowered(Wrapper):
         super().__init__(module, given, result)
         self._python, self._wide = function, wide
         self._flags, self._wraps = tuple(sorted(options.get("fastmath", ()))), options.get(WRAPS, True)
+        self._turns = Turns(module) if options.get(INDEPENDENT) else None
 
     def _element(self, dtype: Any) -> Any:
         return in_memory(dtype)
@@ -58,7 +64,7 @@ class _Lowered(Wrapper):
         return Number(dtype, value)
 
     def _run(self, values: Any) -> tuple[Any, list[Any]]:
-        writer = Translator(self.builder, self._wide, wraps=self._wraps)
+        writer = Translator(self.builder, self._wide, wraps=self._wraps, turns=self._turns)
         out = writer.write(self._python, values, self._flags)
         kinds = self.result if isinstance(self.result, tuple) else [] if self.result is None else [self.result]
         made = out if isinstance(self.result, tuple) else [out] * len(kinds)
@@ -138,7 +144,7 @@ def translated(
             else:
                 writer = _Lowered(module, given, result, function, options, wide)
             (writer.write if python else writer.write_plain)(name)
-            return llvm.parse_assembly(str(module))
+            return llvm.parse_assembly(with_distinct_nodes(str(module)))
         except Widened:
             continue
         except _STUMBLES as error:

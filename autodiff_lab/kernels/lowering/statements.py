@@ -17,6 +17,7 @@ from autodiff_lab.kernels.lowering.calls import attribute
 from autodiff_lab.kernels.lowering.expressions import Expressions
 from autodiff_lab.kernels.lowering.kinds import INT64, LONG, Untranslatable
 from autodiff_lab.kernels.lowering.sources import Source
+from autodiff_lab.kernels.lowering.turns import Turns, is_innermost
 from autodiff_lab.kernels.lowering.values import Array, Number, Range, alike, lifted, long, number, parts, with_parts
 
 RESULT = "return"
@@ -59,10 +60,13 @@ class Statements(Expressions):
         Dtypes of variables that were found too narrow when the same was written before; see `Widened`.
     wraps : bool
         Whether indices may count from the end.
+    turns : Turns, optional
+        Of innermost loops, if their turns are independent.
     """
 
-    def __init__(self, builder: Any, wide: dict[Any, np.dtype[Any]], *, wraps: bool) -> None:
+    def __init__(self, builder: Any, wide: dict[Any, np.dtype[Any]], *, wraps: bool, turns: Turns | None) -> None:
         super().__init__(builder, wraps=wraps)
+        self.turns = turns
         self.wide = wide
         self.frames: list[Frame] = []
 
@@ -192,7 +196,7 @@ class Statements(Expressions):
     def _write_For(self, node: ast.For) -> None:
         over = self.value(node.iter)
         if isinstance(over, Range):
-            self._count(over, lambda at: self._turn(node, Number(LONG, at)))
+            self._count(over, lambda at: self._turn(node, Number(LONG, at)), independent=is_innermost(node))
         elif isinstance(over, Array) and len(over.shape) == 1:
             self._count(_whole(over.shape[0]), lambda at: self._turn(node, self._element(over, at)))
         elif isinstance(over, tuple):
@@ -210,8 +214,9 @@ class Statements(Expressions):
         self._put(node.target, value)
         self.statements(node.body)
 
-    def _count(self, over: Range, turn: Callable[[Any], None]) -> None:
-        """Write a loop that counts."""
+    def _count(self, over: Range, turn: Callable[[Any], None], *, independent: bool = False) -> None:
+        """Write a loop that counts; its turns are `independent` if those of innermost loops are."""
+        turns = self.turns if independent else None
         b, step = self.b, over.step
         begin, (head, body, on, after) = b.block, [b.append_basic_block() for _ in range(4)]
         b.branch(head)
@@ -226,10 +231,14 @@ class Statements(Expressions):
             goes = b.select(b.icmp_signed(">", by, long(0)), rising, falling)
         b.cbranch(goes, body, after)
         b.position_at_end(body)
+        self.a.group = None if turns is None else turns.group
         self._looping(after, on, lambda: turn(at))
+        self.a.group = None
         b.position_at_end(on)
         at.add_incoming(b.add(at, by, flags=("nsw",)), on)
-        b.branch(head)
+        back = b.branch(head)
+        if turns is not None:
+            turns.mark(back)
         b.position_at_end(after)
 
     def _write_While(self, node: ast.While) -> None:

@@ -33,6 +33,7 @@ from autodiff_lab.kernels.lowering.kinds import (
 from autodiff_lab.kernels.lowering.sites import Site
 from autodiff_lab.kernels.lowering.sources import source_of
 from autodiff_lab.kernels.lowering.statements import RESULT, Frame, Statements
+from autodiff_lab.kernels.lowering.turns import Turns
 from autodiff_lab.kernels.lowering.values import Array, long, number
 
 _OPERATORS = {operator.add: ast.Add(), operator.sub: ast.Sub(), operator.mul: ast.Mult(), operator.truediv: ast.Div()}
@@ -41,8 +42,10 @@ _OPERATORS = {operator.add: ast.Add(), operator.sub: ast.Sub(), operator.mul: as
 class Translator(Statements):
     """Writes calls of functions at the place of a builder; what it takes is that of `Statements`."""
 
-    def __init__(self, builder: Any, wide: dict[Any, np.dtype[Any]], *, wraps: bool) -> None:
-        super().__init__(builder, wide, wraps=wraps)
+    def __init__(
+        self, builder: Any, wide: dict[Any, np.dtype[Any]], *, wraps: bool, turns: Turns | None = None
+    ) -> None:
+        super().__init__(builder, wide, wraps=wraps, turns=turns)
         self.rooms: list[Any] = []
         self.short: Any = None
 
