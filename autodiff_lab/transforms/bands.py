@@ -1,14 +1,7 @@
 """Bands: stacks of cotangents that are zero but for some diagonals, kept as those diagonals.
 
-A Jacobian starts from the identity: one unit cotangent for each component of the target.  Elementwise rules scale the
-columns of that stack and slices shift them, so that of n × n elements n matter.  `RULES` says what each op makes of
-bands, in terms of the operations that it is given: raw ones in an eager sweep, whose adjoints may be `Bands` and whose
-operations are `BANDED`, or operations that write lines, where `lab.function` rewrites a program.  Whatever has no rule
-is done with whole stacks.
-
-``0 · x`` is nan where x is infinite or nan.  Raw operations see such a factor, and the stack becomes whole.  Others do
-not: there each column that is scaled has a value in each piece, so that such an x leaves an infinity or nan on a
-diagonal, whatever follows, and is found at the end.
+Elementwise rules scale the columns of a stack of unit cotangents and slices shift them, so that of n × n elements n
+matter.  See `structured` for what rules are given.
 """
 
 from __future__ import annotations
@@ -21,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.engine.namespace import RAW, Ops
+from autodiff_lab.engine.namespace import RAW
+from autodiff_lab.transforms.structured import RULES, Structured
 
 MOST_DIAGONALS = 8
 """With more diagonals than that the whole stack is quicker."""
@@ -40,25 +34,13 @@ class Piece(NamedTuple):
         return self.value.shape[0]
 
 
-class Bands:
+class Bands(Structured):
     """A stack of cotangents, as a matrix with one cotangent a row; pieces on one diagonal are added where they meet."""
 
-    __slots__ = ("pieces", "shape")
-    __array_ufunc__ = None  # so that an array leaves its operators to this class
-    nbytes = 0
+    __slots__ = ("pieces",)
 
     def __init__(self, shape: tuple[int, ...], pieces: list[Piece]) -> None:
         self.shape, self.pieces = shape, pieces
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes of the whole stack."""
-        return len(self.shape)
-
-    @property
-    def columns(self) -> int:
-        """Number of elements of a cotangent."""
-        return math.prod(self.shape[1:])
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -69,47 +51,6 @@ class Bands:
         """Make the stack as an array."""
         offsets, firsts, values = zip(*self.pieces, strict=True)
         return diagonals(*values, offsets=offsets, firsts=firsts, shape=self.shape)
-
-    def __mul__(self, by: Any) -> Any:
-        found = _scaled(RAW, operator.mul, self, by)
-        return self.whole() * filled(by) if found is None else found
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, by: Any) -> Any:
-        found = _scaled(RAW, operator.truediv, self, by)
-        return self.whole() / filled(by) if found is None else found
-
-    def __neg__(self) -> Bands:
-        return _negative(RAW, self)
-
-    def __add__(self, other: Any) -> Any:
-        found = _add(RAW, self, other)
-        return self.whole() + filled(other) if found is None else found
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-
-def filled(value: Any) -> Any:
-    """Make bands a whole stack, and leave anything else as it is."""
-    return value.whole() if value.__class__ is Bands else value
-
-
-def _fall_back(name: str, reflected: bool = False) -> None:
-    function = getattr(operator, name)
-    if reflected:
-        setattr(Bands, f"__r{name}__", lambda self, other: function(filled(other), self.whole()))
-    else:
-        setattr(Bands, f"__{name}__", lambda self, *others: function(self.whole(), *map(filled, others)))
-
-
-for _name in ("pow", "matmul", "getitem", "abs", "floordiv", "mod", "lt", "le", "gt", "ge"):
-    _fall_back(_name)
-for _name in ("sub", "truediv", "pow", "matmul"):
-    _fall_back(_name, reflected=True)
 
 
 def unit_stack(y: Any) -> Bands:
@@ -369,31 +310,47 @@ def _matmul(ops: Any, x: Any, y: Any) -> Any:
     return product.reshape((count, *inner[:-1], rows.shape[1]) if left else (count, rows.shape[1], 1))
 
 
-RULES: dict[str, Callable[..., Any]] = {
+def _sum(ops: Any, g: Bands, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Add the elements of each cotangent up: what lies on the diagonals, by rows."""
+    count, rank = g.shape[0], g.ndim
+    left = [k for k in range(1, rank) if k - rank not in axes and k not in axes]
+    if any(axis in (0, -rank) for axis in axes) or any(g.shape[k] != 1 for k in left):
+        return None
+    total: Any = None
+    for offset, first, value in _merged(ops, g).pieces:
+        low, high = max(first, offset), min(first + value.shape[0], count + offset)
+        if low < high:
+            part = value if high - low == value.shape[0] else value[low - first : high - first]
+            part = _padded(ops, Piece(offset, low - offset, part), 0, count)
+            total = part if total is None else total + part
+    if total is None:
+        return None
+    if not ops.raw:
+        total = ops.finite(total)
+    shape = (count, *([1] * (rank - 1) if keepdims else [1 for _ in left]))
+    return total if shape == total.shape else total.reshape(shape)
+
+
+_RULES: dict[str, Callable[..., Any]] = {
     "accumulate_parts": _accumulate_parts, "add": _add, "divide": _divide, "gate": _gate, "matmul": _matmul,
     "multiply": _multiply, "negative": _negative, "reshape": _reshape, "select": _choosing("select"),
-    "select_not": _choosing("select_not"), "slice": _slice, "subtract": _subtract, "transpose": _transpose,
-    "unslice": _unslice,
+    "select_not": _choosing("select_not"), "slice": _slice, "subtract": _subtract, "sum": _sum,
+    "transpose": _transpose, "unslice": _unslice,
 }  # fmt: skip
-CHEAP = frozenset(RULES)
+
+
+CHEAP = frozenset(_RULES)
 """Ops whose rules leave bands what they are, as those of elementwise ops do, if shapes allow."""
 
 
-class _Banded(Ops):
-    """The raw operations, for sweeps whose adjoints may be bands."""
+def _of_bands(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(ops: Any, *given: Any, **params: Any) -> Any:
+        if any(isinstance(one, Structured) and one.__class__ is not Bands for one in given):
+            return None
+        return rule(ops, *given, **params)
 
-    def __getattr__(self, name: str) -> Any:
-        plain, rule = getattr(RAW, name), RULES.get(name)
-
-        def operation(*arrays: Any, **params: Any) -> Any:
-            for array in arrays:
-                if array.__class__ is Bands:
-                    found = None if rule is None else rule(RAW, *arrays, **params)
-                    return plain(*map(filled, arrays), **params) if found is None else found
-            return plain(*arrays, **params)
-
-        setattr(self, name, operation)
-        return operation
+    return apply
 
 
-BANDED = _Banded(raw=True)
+for _name, _rule in _RULES.items():
+    RULES.setdefault(_name, []).append(_of_bands(_rule))

@@ -1,8 +1,8 @@
 """Jacobians in one sweep: a stack of unit cotangents goes back together.
 
 A rule accepts cotangents with extra leading axes, so the sweep that gives one gradient gives all rows of a Jacobian.
-While nothing listens, a large stack is kept as the few diagonals it starts from, see
-`bands`. Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that is
+While nothing listens, a large stack is kept as the few diagonals it starts from, or as the part of each example, see
+`structured`. Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that is
 kept meanwhile; a large stack is swept in blocks.
 """
 
@@ -24,7 +24,9 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, ShapeMismatch
 from autodiff_lab.events.listener import sinks_now, tell_made
-from autodiff_lab.transforms.bands import BANDED, CHEAP, filled, unit_stack
+from autodiff_lab.transforms.bands import CHEAP, unit_stack
+from autodiff_lab.transforms.blocks import BY_EXAMPLE
+from autodiff_lab.transforms.structured import STRUCTURED, filled
 
 BLOCK_BYTES = 1 << 17
 """Size of a stacked adjoint beyond which several sweeps are faster.
@@ -105,14 +107,14 @@ def _pays(tape: GradientTape, y: Any) -> bool:
     for op, *_ in entries:
         if not op.stacked:
             return False
-        if not op.elementwise and op.name not in CHEAP:
+        if not op.elementwise and op.name not in CHEAP and op.name not in BY_EXAMPLE:
             limit = LARGEST_WHOLE
     return y.size * _largest(entries) <= limit
 
 
 def _in_bands(tape: GradientTape, target: Tensor, sources: list[Any]) -> list[Tensor | None]:
     """Sweep the stack of unit cotangents as bands, which are made whole where necessary."""
-    engine = Engine(BANDED)
+    engine = Engine(STRUCTURED)
     run = tape._begin([target], sources, [wrap(unit_stack(target._held))], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
     run.finish()
     for key, g in run.adjoints.items():

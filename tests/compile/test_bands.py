@@ -64,6 +64,10 @@ BANDED: dict[str, Callable[[Any], Any]] = {
     "reshaped": jacobian(lambda x: lab.reshape(lab.sin(lab.reshape(x, (SIZE, 1))), (SIZE,))),
     "matrix times vector": jacobian(lambda x: lab.tanh(times(W, x))),
     "vector times matrix": jacobian(lambda x: lab.sin((x[None, :] @ lab.cast(W, x.dtype))[0])),
+    "numbers that all elements use": jacobian(
+        lambda x: x[0] * lab.exp(-(((lab.constant(VECTOR, x.dtype) - x[1]) / x[2]) ** 2)) + x[3]
+    ),
+    "differences times a number": jacobian(lambda x: (x[1:] - x[:-1]) * x[5] + x[:-1] / x[7]),
     "rosenbrock": hessian(rosenbrock),
     "beam": hessian(beam),
     "cubes": hessian(lambda x: lab.reduce_sum(x**3)),

@@ -9,7 +9,8 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED
 from autodiff_lab.transforms import bands, jacobians
-from autodiff_lab.transforms.bands import BANDED, Bands, unit_stack
+from autodiff_lab.transforms.bands import Bands, unit_stack
+from autodiff_lab.transforms.structured import STRUCTURED, filled
 from tests.ops.samples import ops_of_the_catalogue, samples
 
 STACKED = [n for n in ops_of_the_catalogue() if REGISTRY[n].stacked and REGISTRY[n].rules not in (None, UNREGISTERED)]
@@ -73,6 +74,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "row times matrix": lambda x: lab.exp(lab.matmul(lab.reshape(x, (1, 30)), lab.constant(WEIGHTS)) / 30.0),
     "vector times matrix": lambda x: lab.exp(lab.matmul(x, lab.constant(WEIGHTS)) / 30.0),
     "two layers": lambda x: lab.tanh(lab.linalg.matvec(WEIGHTS, lab.tanh(lab.linalg.matvec(WEIGHTS[:, ::-1], x)))),
+    "numbers that all elements use": lambda x: x[0] * lab.exp(-(((lab.cast(X, x.dtype) - x[1]) / x[2]) ** 2)) + x[-1],
+    "a column that all rows use": lambda x: lab.sin(lab.reshape(x, (30, 1)) * 2.0)[:, 0] * lab.reduce_sum(x[3:5]),
     "softmax": lambda x: lab.nn.softmax(x * x),
     "cumulative": lambda x: lab.cumsum(lab.sin(x)) * x,
     "joined": lambda x: lab.concat([x * x, lab.sin(x)], 0) * 2.0,
@@ -119,20 +122,20 @@ def test_a_matrix_with_inf_makes_nan_as_in_a_whole_stack(always: Callable[[bool]
 def test_an_identity_stays_one_band_through_elementwise_ops_and_slices() -> None:
     g: Any = unit_stack(X)
     g = (g * X / 2.0) * np.float64(3.0)
-    g = BANDED.slice(-g, items=(("s", 1, None, None),))
+    g = STRUCTURED.slice(-g, items=(("s", 1, None, None),))
     assert isinstance(g, Bands)
     assert [piece.offset for piece in g.pieces] == [-1]
     whole = np.zeros((30, 29))
     whole[np.arange(1, 30), np.arange(29)] = -1.5 * X[1:]
     np.testing.assert_allclose(g.whole(), whole, 1e-15)
     np.testing.assert_array_equal(
-        BANDED.unslice(g, items=(("s", 1, None, None),), shape=(30,)).whole()[:, 1:], g.whole()
+        STRUCTURED.unslice(g, items=(("s", 1, None, None),), shape=(30,)).whole()[:, 1:], g.whole()
     )
 
 
 def test_sums_of_bands_stay_bands_until_they_are_many() -> None:
     def moved(start: int) -> Any:
-        return BANDED.slice(unit_stack(X), items=(("s", start, start + 10, 1),))
+        return STRUCTURED.slice(unit_stack(X), items=(("s", start, start + 10, 1),))
 
     few = moved(0) + moved(3) + moved(0)
     assert isinstance(few, Bands)
@@ -153,7 +156,7 @@ def test_sums_of_bands_stay_bands_until_they_are_many() -> None:
 ])  # fmt: skip
 def test_every_operator_of_bands_is_that_of_the_whole_stack(operate: Callable[[Any, Any], Any]) -> None:
     g, w = unit_stack(X) * X, np.ones((30, 30))
-    made = bands.filled(operate(g, w))
+    made = filled(operate(g, w))
     np.testing.assert_allclose(made, operate(g.whole(), w), 1e-15)
 
 

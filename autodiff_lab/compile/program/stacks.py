@@ -22,7 +22,9 @@ from autodiff_lab.compile.program.rewriting import simplify
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.events.listener import fresh_id
 from autodiff_lab.kernels.base.compiler import breathe
-from autodiff_lab.transforms.bands import RULES, Bands, Piece, diagonals
+from autodiff_lab.transforms.bands import Bands, Piece, diagonals
+from autodiff_lab.transforms.blocks import Blocks, in_blocks
+from autodiff_lab.transforms.structured import RULES, Structured, applied
 
 SMALLEST, MOST_DIAGONALS = 400, 5
 """Elements from which on a constant is examined, and diagonals up to which it becomes a band."""
@@ -50,12 +52,18 @@ def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], 
     return diagonals(*pieces, offsets=offsets, firsts=firsts, shape=shape)
 
 
+def _in_blocks(value: Any, shape: tuple[int, ...]) -> Any:
+    _require_finite(value.reshape(-1))
+    return in_blocks(value, shape)
+
+
 def _finite(x: Any) -> Any:
     _require_finite(x.reshape(-1))
     return x
 
 
 DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
+BLOCKS = Op("blocks", _in_blocks, None, 1, sentence="puts each part of {0} on the diagonal of a stack of zeros")
 FINITE = Op("finite", _finite, None, 1, sentence="checks that {0} is finite", elementwise=True)
 
 
@@ -143,10 +151,10 @@ class _Writing:
                 return given[0]
             constant = all(array is not None for array in known)
             if not constant:
-                known = [np.broadcast_to(x.dtype.type(1), x.shape) for x in given]
+                known = [np.broadcast_to(x.dtype.type(x.dtype.kind in "fc"), x.shape) for x in given]
                 walk.lines.append(Line(op, ins, params, (out,), like.place, like.cause))
             with np.errstate(all="ignore"):
-                array = op.kernel(*known, **params)  # ones, as only its shape is wanted
+                array = op.kernel(*known, **params)  # of ones or positions of 0, as only its shape is wanted
             if constant:
                 walk.constants[out] = np.ascontiguousarray(array) if array.shape else array
             walk.values[out] = Value(array.shape, array.dtype, "")
@@ -163,19 +171,19 @@ class _Walk:
         self.values, self.constants = dict(program.values), dict(program.constants)
         self.lines: list[Line] = []
         self.changed = False
-        self.bands: dict[int, Bands] = {}
+        self.bands: dict[int, Structured] = {}
         self._origin: dict[int, Line] = {}
         for i, array in program.constants.items():
             self._find_band(i, array)
 
     def take(self, line: Line) -> None:
         """Rewrite a line by the rule of its op, else give it whole stacks."""
-        rule, ops = RULES.get(line.op.name), _Writing(self, line)
-        if rule is not None and not self.bands.keys().isdisjoint(line.ins):
-            found = rule(ops, *[self._given(ops, i) for i in line.ins], **line.params)
+        ops = _Writing(self, line)
+        if line.op.name in RULES and not self.bands.keys().isdisjoint(line.ins):
+            found = applied(ops, line.op.name, tuple([self._given(ops, i) for i in line.ins]), line.params)
             if found is not None:
                 self.changed = True
-                if found.__class__ is Bands:
+                if isinstance(found, Structured):
                     self.bands[line.outs[0]], self._origin[line.outs[0]] = found, line
                 else:
                     again = {"shape": found.shape}
@@ -191,13 +199,21 @@ class _Walk:
         band = self.bands.get(value)
         if band is None:
             return _Vector(ops, value)
+        if isinstance(band, Blocks):
+            return Blocks(_Vector(ops, band.value.value), band.flat)
+        assert isinstance(band, Bands)
         return Bands(band.shape, [p._replace(value=_Vector(ops, p.value.value)) for p in band.pieces])
 
     def whole(self, value: int) -> None:
         """Build the stack of a band that something needs whole."""
         line = self._origin.pop(value, None)
-        if line is not None:
-            pieces = self.bands[value].pieces
+        band = self.bands.get(value)
+        if line is not None and isinstance(band, Blocks):
+            self.lines.append(
+                Line(BLOCKS, (band.value.value,), {"shape": band.shape}, (value,), line.place, line.cause)
+            )
+        elif line is not None and isinstance(band, Bands):
+            pieces = band.pieces
             offsets, firsts = tuple([p.offset for p in pieces]), tuple([p.first for p in pieces])
             params = {"offsets": offsets, "firsts": firsts, "shape": self.values[value].shape}
             ins = tuple([p.value.value for p in pieces])
@@ -213,7 +229,10 @@ class _Walk:
         stack = array.reshape(len(array), -1)
         rows, columns = np.nonzero(stack)
         offsets = np.unique(columns - rows)
-        if not 0 < len(offsets) <= MOST_DIAGONALS or not np.isfinite(stack[rows, columns]).all():
+        if not np.isfinite(stack[rows, columns]).all():
+            return
+        if not 0 < len(offsets) <= MOST_DIAGONALS:
+            self._find_blocks(value, array, len(rows))
             return
         ops, pieces = _Writing(self, Line(DIAGONALS, (), {}, ())), list[Piece]()
         for offset in map(int, offsets):
@@ -221,6 +240,19 @@ class _Walk:
             self.constants[i], self.values[i] = diagonal, Value(diagonal.shape, array.dtype, "")
             pieces.append(Piece(offset, max(0, offset), _Vector(ops, i)))
         self.bands[value] = Bands(array.shape, pieces)
+
+    def _find_blocks(self, value: int, array: Any, count: int) -> None:
+        """Keep a constant stack as blocks if its `count` elements that are not zero lie in them."""
+        for flat in (False, True):
+            n, inner = math.isqrt(len(array)) if flat else len(array), array.shape[1 if flat else 2 :]
+            if array.shape == ((n * n, *inner) if flat else (n, n, *inner)):
+                each = np.arange(n)
+                parts = array.reshape(n, n, *inner)[each, each]
+                if np.count_nonzero(parts) == count:
+                    i = fresh_id()
+                    self.constants[i], self.values[i] = parts, Value(parts.shape, array.dtype, "")
+                    self.bands[value] = Blocks(_Vector(_Writing(self, Line(BLOCKS, (), {}, ())), i), flat)
+                    return
 
 
 def guarded(code: Code, whole: Callable[[], Code]) -> Code:

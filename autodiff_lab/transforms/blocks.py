@@ -1,0 +1,215 @@
+"""Blocks: stacks with one cotangent for each example of a batch, which is zero but for that example's own part.
+
+The derivatives of n losses, one for each example, with respect to activations (n, *s) fill n · n parts of the shape s,
+of which n matter.  An op that treats each example by itself makes of the parts what its rule makes of one cotangent for
+all of them; where examples meet, in the gradients of weights, n derivatives come out.  So per-example gradients cost
+about as much as the gradient of the sum (I. Goodfellow, Efficient per-example gradient computations, 2015,
+arXiv:1510.01799).  See `structured` for what rules are given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.transforms.bands import Bands
+from autodiff_lab.transforms.structured import RULES, Structured
+
+
+class Blocks(Structured):
+    """A stack (n, n, *s) that is zero where its first two positions differ.
+
+    Attributes
+    ----------
+    value : array
+        What is there where they are equal, (n, *s).
+    flat : bool
+        Whether the first two axes are one, of n · n, as products with matrices have it.
+    """
+
+    __slots__ = ("flat", "value")
+
+    def __init__(self, value: Any, flat: bool = False) -> None:
+        count, *inner = value.shape
+        self.shape = (count * count, *inner) if flat else (count, count, *inner)
+        self.value, self.flat = value, flat
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+        return self.value.dtype
+
+    def whole(self) -> np.ndarray[Any, Any]:
+        """Make the stack as an array."""
+        return in_blocks(self.value, shape=self.shape)
+
+
+def in_blocks(value: Any, shape: tuple[int, ...]) -> Any:
+    """Put the parts (n, *s) into a stack (n, n, *s) of zeros, which is given a shape."""
+    whole = np.zeros((value.shape[0], *value.shape), value.dtype)
+    each = np.arange(value.shape[0])
+    whole[each, each] = value
+    return whole.reshape(shape)
+
+
+def _as_blocks(stack: Any) -> Any:
+    """Return the blocks that a stack is, the stack itself if it is none, None if it is bands of another kind."""
+    if stack.__class__ is not Bands:
+        return stack
+    piece, (count, *inner) = stack.pieces[0], stack.shape
+    diagonal = len(stack.pieces) == 1 and not piece.offset and piece.length == count
+    if not diagonal or not inner or inner[0] != count or math.prod(inner) != count:
+        return None
+    return Blocks(piece.value.reshape(tuple(inner)))
+
+
+def _usable(ops: Any, *arrays: Any) -> bool:
+    """Return whether zeros stay zeros whatever arrays they meet; others than raw operations find that out later."""
+    return not ops.raw or all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
+
+
+def _each(name: str) -> Callable[..., Any]:
+    """Make the rule of an elementwise op whose other operand is none, or broadcasts example by example."""
+
+    def rule(ops: Any, x: Any, y: Any) -> Any:
+        if x.__class__ is y.__class__:
+            return None
+        g, by = (x, y) if x.__class__ is Blocks else (y, x)
+        if g is not x and name != "multiply":
+            return None
+        shape: tuple[int, ...] = tuple(getattr(by, "shape", ()))
+        if len(shape) == g.ndim and shape[:1] == (1,):
+            by = by.reshape(shape[1:])
+            shape = shape[1:]
+        try:
+            made = np.broadcast_shapes(g.value.shape, shape)
+        except ValueError:
+            return None
+        if len(made) != len(g.value.shape) or made[0] != g.value.shape[0]:
+            return None
+        if getattr(by, "dtype", g.dtype) != g.dtype and name in ("multiply", "divide"):
+            return None
+        if hasattr(by, "dtype") and not _usable(ops, by):
+            return None
+        if name == "divide" and ops.raw and not np.all(by):
+            return None
+        operation = getattr(ops, name)
+        return Blocks(operation(g.value, by) if g is x else operation(by, g.value))
+
+    return rule
+
+
+def _add(ops: Any, x: Any, y: Any) -> Any:
+    alike = x.__class__ is y.__class__ is Blocks and x.shape == y.shape and x.dtype == y.dtype
+    return Blocks(x.value + y.value) if alike else None
+
+
+def _negative(ops: Any, g: Any) -> Any:
+    return Blocks(-g.value)
+
+
+def _reshape(ops: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    """Keep the first two axes, or make one of them and go back."""
+    count, inner = g.value.shape[0], math.prod(g.value.shape[1:])
+    for flat, rest in ((False, shape[2:]), (True, shape[1:])):
+        if shape == ((count * count, *rest) if flat else (count, count, *rest)) and math.prod(rest) == inner:
+            return Blocks(ops.reshape(g.value, shape=(count, *rest)), flat)
+    return None
+
+
+def _transpose(ops: Any, g: Any, perm: tuple[int, ...]) -> Any:
+    rank = g.ndim - 1
+    if len(perm) > rank or any(axis >= 0 for axis in perm) or (len(perm) == rank and perm[0] != -rank):
+        return None
+    return Blocks(ops.transpose(g.value, perm=perm))
+
+
+def _broadcast(ops: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    if len(shape) != g.ndim or shape[:2] != g.shape[:2]:
+        return None
+    return Blocks(ops.broadcast_to(g.value, shape=shape[1:]))
+
+
+def _sum(ops: Any, g: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Sum within the examples, or over them, of which one is not zero."""
+    rank = g.ndim - 1
+    if any(not -rank <= axis < 0 for axis in axes):
+        return None
+    inner = tuple([axis for axis in axes if axis != -rank])
+    value = ops.sum(g.value, axes=inner, keepdims=keepdims) if inner else g.value
+    if len(inner) == len(axes):
+        return Blocks(value)
+    value = _checked(ops, value)
+    return value.reshape((value.shape[0], 1, *value.shape[1:])) if keepdims else value
+
+
+def _checked(ops: Any, value: Any) -> Any:
+    return value if ops.raw else ops.finite(value)
+
+
+def _matmul(ops: Any, x: Any, y: Any) -> Any:
+    """Multiply the examples by a matrix, or a matrix with a column for each example by them."""
+    if x.__class__ is y.__class__:
+        return None
+    left = x.__class__ is Blocks
+    g, matrix = (x, y) if left else (y, x)
+    value = g.value
+    if len(matrix.shape) != 2 or matrix.dtype != g.dtype or not _usable(ops, matrix):
+        return None
+    if left:
+        return Blocks(ops.matmul(value, matrix), g.flat) if len(value.shape) > 1 else None
+    if len(value.shape) != 2 or g.flat:
+        return None
+    count, rows, columns = value.shape[0], matrix.shape[0], value.shape[1]
+    return _checked(ops, matrix.T.reshape((count, rows, 1)) * value.reshape((count, 1, columns)))
+
+
+def _row_by_row(name: str) -> Callable[..., Any]:
+    """Make the rule of the gradient of an op along the last axes, whose inputs have a row for each example."""
+
+    def rule(ops: Any, g: Any, *others: Any, **params: Any) -> Any:
+        if g.__class__ is not Blocks or any(isinstance(other, Structured) for other in others):
+            return None
+        axes = params.get("axes", (params.get("axis", -1),))
+        rank = max(len(getattr(other, "shape", ())) for other in others)
+        count = g.shape[0]
+        along = all(tuple(getattr(other, "shape", ()))[:1] == (count,) for other in others)
+        if not along or any(not -rank < axis < 0 for axis in axes) or not _usable(ops, *others):
+            return None
+        return Blocks(getattr(ops, name)(g.value, *others, **params))
+
+    return rule
+
+
+BY_EXAMPLE = frozenset({
+    "broadcast_to", "log_softmax", "mean", "softmax", "softmax_cross_entropy", "sparse_softmax_cross_entropy", "sum",
+})  # fmt: skip
+"""Ops, beside those whose rules leave bands what they are, that mostly treat each example by itself."""
+_ROWS = ("log_softmax_grad", "softmax_cross_entropy_grad", "softmax_grad", "sparse_softmax_cross_entropy_grad")
+_ELEMENTWISE = ("divide", "gate", "multiply", "select", "select_not", "sigmoid_grad", "tanh_grad")
+_RULES: dict[str, Callable[..., Any]] = {
+    "add": _add, "broadcast_to": _broadcast, "matmul": _matmul, "negative": _negative, "reshape": _reshape, "sum": _sum,
+    "transpose": _transpose,
+    **{name: _each(name) for name in _ELEMENTWISE},
+    **{name: _row_by_row(name) for name in _ROWS},
+}  # fmt: skip
+
+
+_OF_FLAT = ("matmul", "reshape")
+
+
+def _of_blocks(name: str, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(ops: Any, *given: Any, **params: Any) -> Any:
+        found = [_as_blocks(one) for one in given]
+        if any(one is None or (one.__class__ is Blocks and one.flat and name not in _OF_FLAT) for one in found):
+            return None
+        return rule(ops, *found, **params)
+
+    return apply
+
+
+for _name, _rule in _RULES.items():
+    RULES.setdefault(_name, []).append(_of_blocks(_name, _rule))

@@ -1,0 +1,126 @@
+"""Stacks of cotangents that are zero but for a part, kept as that part.
+
+A Jacobian starts from the identity: one unit cotangent for each component of the target.  `bands` are what elementwise
+rules and slices make of it, `blocks` what ops make of it that treat the elements of the first axis, the examples of a
+batch, each by itself.  `RULES` says what each op makes of such a stack, in terms of the operations that it is given:
+raw ones in an eager sweep, whose adjoints may be stacks of this kind and whose operations are `STRUCTURED`, or
+operations that write lines, where `lab.function` rewrites a program.  Whatever has no rule is done with whole stacks.
+
+``0 · x`` is nan where x is infinite or nan.  Raw operations see such a factor, and the stack becomes whole.  Others do
+not: there every factor meets what is kept of the stack, so that such an x leaves an infinity or nan there, whatever
+follows, and is found at the end.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.engine.namespace import RAW, Ops
+
+RULES: dict[str, list[Callable[..., Any]]] = {}
+"""By the name of an op, what makes something of structured stacks among its inputs, or gives None."""
+
+
+class Structured:
+    """A stack of cotangents, with one cotangent a row, of which a part is kept.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the whole stack.
+    """
+
+    __slots__ = ("shape",)
+    __array_ufunc__ = None  # so that an array leaves its operators to this class
+    nbytes = 0
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the whole stack."""
+        return len(self.shape)
+
+    @property
+    def columns(self) -> int:
+        """Number of elements of a cotangent."""
+        return math.prod(self.shape[1:])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+        raise NotImplementedError
+
+    def whole(self) -> np.ndarray[Any, Any]:
+        """Make the stack as an array."""
+        raise NotImplementedError
+
+    def __neg__(self) -> Any:
+        return applied(RAW, "negative", (self,), {})
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+
+def filled(value: Any) -> Any:
+    """Make a structured stack a whole one, and leave anything else as it is."""
+    return value.whole() if isinstance(value, Structured) else value
+
+
+def applied(ops: Any, name: str, given: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return what an op makes of structured stacks among its inputs, None if it needs whole ones."""
+    for rule in RULES.get(name, ()):
+        found = rule(ops, *given, **params)
+        if found is not None:
+            return found
+    return None
+
+
+def _by_rule(name: str, operate: Callable[[Any, Any], Any]) -> None:
+    def run(self: Structured, other: Any) -> Any:
+        found = applied(RAW, name, (self, other), {})
+        return operate(self.whole(), filled(other)) if found is None else found
+
+    for method in {"multiply": ("mul", "rmul"), "add": ("add", "radd"), "divide": ("truediv",)}[name]:
+        setattr(Structured, f"__{method}__", run)
+
+
+for _name, _operate in (("multiply", operator.mul), ("add", operator.add), ("divide", operator.truediv)):
+    _by_rule(_name, _operate)
+
+
+def _fall_back(name: str, reflected: bool = False) -> None:
+    function = getattr(operator, name)
+    if reflected:
+        setattr(Structured, f"__r{name}__", lambda self, other: function(filled(other), self.whole()))
+    else:
+        setattr(Structured, f"__{name}__", lambda self, *others: function(self.whole(), *map(filled, others)))
+
+
+for _name in ("pow", "matmul", "getitem", "abs", "floordiv", "mod", "lt", "le", "gt", "ge"):
+    _fall_back(_name)
+for _name in ("sub", "truediv", "pow", "matmul"):
+    _fall_back(_name, reflected=True)
+
+
+class _StructuredOps(Ops):
+    """The raw operations, for sweeps whose adjoints may be structured stacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        plain = getattr(RAW, name)
+
+        def operation(*arrays: Any, **params: Any) -> Any:
+            if any(isinstance(array, Structured) for array in arrays):
+                found = applied(RAW, name, arrays, params)
+                return plain(*map(filled, arrays), **params) if found is None else found
+            return plain(*arrays, **params)
+
+        setattr(self, name, operation)
+        return operation
+
+
+STRUCTURED = _StructuredOps(raw=True)
