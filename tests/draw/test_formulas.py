@@ -42,6 +42,7 @@ def test_the_inputs_stand_where_the_op_says(name: str) -> None:
 FUNCTIONS: dict[str, Any] = {
     "cos": np.cos, "sin": np.sin, "tan": np.tan, "cosh": np.cosh, "sinh": np.sinh, "tanh": np.tanh, "ln": np.log,
     "sigma": special.expit, "sign": np.sign, "psi": special.digamma, "psi'": lambda x: special.polygamma(1, x),
+    "psi''": lambda x: special.polygamma(2, x),
     "Phi": special.ndtr, "Phi'": lambda x: np.exp(-x * x / 2) / np.sqrt(2 * np.pi), "Gamma": special.gamma,
     "I_0": special.i0, "I_1": special.i1, "I_2": lambda x: special.iv(2, x), "J_0": special.j0, "J_1": special.j1,
     "J_2": lambda x: special.jv(2, x), "K_0": special.k0, "K_1": special.k1, "Y_0": special.y0, "Y_1": special.y1,
@@ -64,7 +65,7 @@ class Reader:
         for pattern, by in REWRITES:
             latex = re.sub(pattern, by, latex)
         self.values = values
-        self.tokens = re.findall(r"\\[a-zA-Z]+(?:'|\^\{-1\})?|[A-Z]_\d|\d+(?:\.\d+)?|[<>!]=|[A-Za-z]|\S", latex)
+        self.tokens = re.findall(r"\\[a-zA-Z]+(?:'+|\^\{-1\})?|[A-Z]_\d|\d+(?:\.\d+)?|[<>!]=|[A-Za-z]|\S", latex)
 
     def next(self) -> str:
         return self.tokens[0] if self.tokens else ""

@@ -246,3 +246,18 @@ def test_brackets_with_new_axes_are_those_of_numpy() -> None:
         t[0, 0, 0, 0]
     with pytest.raises(lab.errors.InvalidArgumentError):
         t[None, 2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "bool", "complex64"])
+@pytest.mark.parametrize("shape", [(2000, 2), (600, 3), (40, 30, 16), (600, 17), (100, 5), (0, 3), (700, 1)])
+def test_reductions_of_short_rows_have_the_bits_and_dtypes_of_numpy(shape: tuple[int, ...], dtype: str) -> None:
+    x = np.random.default_rng(0).normal(size=shape) * 3
+    x = x.astype(dtype) if dtype != "bool" else x > 0
+    for ufunc, made in ((np.multiply, x.dtype), (np.logical_or, None), (np.logical_and, None)):
+        for axes in ((-1,), (-2,), tuple(range(-x.ndim, 0))):
+            for keepdims in (False, True):
+                with np.errstate(all="ignore"):
+                    found = columns.fold(ufunc, x, axes, keepdims, made)
+                    wanted = ufunc.reduce(x, axis=axes, keepdims=keepdims, dtype=made)
+                assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+                np.testing.assert_array_equal(found, wanted)

@@ -21,9 +21,9 @@ ODD = [0, -0.0, 1, -1, 0.5, -0.5, 2, -2, np.inf, -np.inf, np.nan, 3, -3, 6, 1e-3
 ULP = 12
 """Of results that functions make: those of the loop are within 5, NumPy's and SciPy's have errors too."""
 CANCELLING = {"tanh_shrink", "sigmoid_cross_entropy", "gelu_tanh", "gelu", "normal_cdf", "mish", "xlogy", "xlog1py",
-              "lgamma", "digamma"}  # fmt: skip
+              "lgamma", "digamma", "trigamma"}  # fmt: skip
 """Ops that end in a difference or whose tails are products of large numbers: compared with an absolute tolerance."""
-TAILS = {"erfc", "normal_cdf", "gelu", "digamma", "lgamma"}
+TAILS = {"erfc", "normal_cdf", "gelu", "digamma", "lgamma", "trigamma"}
 """Ops whose NumPy kernel rounds the argument of an exponential or a tangent, which costs it as many ulp."""
 NAMES = sorted(
     name for name in ops_of_the_catalogue() if REGISTRY[name].elementwise and chains.chain_of_op(REGISTRY[name])

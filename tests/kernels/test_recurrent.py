@@ -16,7 +16,9 @@ GATES = {"lstm": (2, 4, (4,)), "gru": (1, 3, (2, 3))}
 SIZES = [(1, 1, 1, 1), (2, 3, 4, 5), (3, 7, 2, 17), (5, 4, 3, 64)]
 
 
-def call(name: str, size: tuple[int, int, int, int], dtype: str, seed: int = 0) -> tuple[list[Any], dict[str, Any]]:
+def call(
+    name: str, size: tuple[int, int, int, int], dtype: str, seed: int = 0, masks: tuple[Any, ...] = ()
+) -> tuple[list[Any], dict[str, Any]]:
     """Arrays and parameters of a call, with adjoints of all results where it is a gradient's."""
     rng, (b, t, k, n) = np.random.default_rng(seed), size
     cell = name.removesuffix("_grad")
@@ -25,10 +27,10 @@ def call(name: str, size: tuple[int, int, int, int], dtype: str, seed: int = 0) 
     shapes = [(b, t, k), *[(b, n)] * states, (k, gates * n), (n, gates * n), bias]
     inputs = [(0.5 * rng.normal(size=shape)).astype(dtype) for shape in shapes]
     if cell == name:
-        return inputs, {}
-    results = getattr(reference, cell)(*inputs)
+        return [*inputs, *masks], {}
+    results = getattr(reference, cell)(*inputs, *masks)
     adjoints = [rng.normal(size=r.shape).astype(dtype) for r in results]
-    return [*adjoints, *results, *inputs[:-1]], {"wanted": tuple(range(len(inputs)))}
+    return [*adjoints, *results, *inputs[:-1], *masks], {"wanted": tuple(range(len(inputs)))}
 
 
 def check(name: str, arrays: list[Any], params: dict[str, Any]) -> None:
@@ -55,11 +57,21 @@ def test_overrides_take_arrays_of_every_layout(name: str) -> None:
             check(name, [*arrays[:position], laid_out, *arrays[position + 1 :]], params)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ALL)
-def test_masks_and_nothing_are_left_to_the_reference(name: str) -> None:
+def test_rows_that_a_mask_leaves_out_keep_their_states_and_adjoints(name: str, dtype: str) -> None:
     pytest.importorskip("numba", reason="overrides need Numba")
-    arrays, params = call(name, (2, 3, 4, 5), "float32")
-    assert declined(name, *arrays, np.ones((2, 3), bool), **params)
+    draw = np.random.default_rng(1)
+    for size in SIZES:
+        rows, steps = size[:2]
+        ends = np.arange(steps) < draw.integers(0, steps + 1, rows)[:, None]
+        for mask in (ends, ends[:, ::-1], draw.random((steps, rows)).T > 0.5, np.ones_like(ends), np.zeros_like(ends)):
+            check(name, *call(name, size, dtype, masks=(mask,)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_left_to_the_reference(name: str) -> None:
+    pytest.importorskip("numba", reason="overrides need Numba")
     empty, params = call(name, (0, 3, 4, 5), "float32")
     assert declined(name, *empty, **params)
     for result in getattr(reference, name)(*empty, **params):

@@ -94,6 +94,7 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "betainc": scipy.special.betainc,
     "dawsn": scipy.special.dawsn,
     "digamma": lambda x: scipy.special.polygamma(0, x),
+    "trigamma": lambda x: scipy.special.polygamma(1, x),
     "erf": scipy.special.erf,
     "erfc": lambda x: 1 - scipy.special.erf(x),
     "erfcinv": lambda x: scipy.special.erfinv(1 - x),

@@ -66,7 +66,11 @@ def test_quotients_of_float32() -> None:
 
 def test_the_gamma_functions() -> None:
     x = np.concatenate([np.linspace(-7.9, 30.0, 150), [0.0, -0.0, 1.0, 1e-9, 1e6, np.inf, np.nan, -3.0]])
-    for name, wanted in (("lgamma", special.gammaln), ("digamma", special.digamma)):
+    for name, wanted in (
+        ("lgamma", special.gammaln),
+        ("digamma", special.digamma),
+        ("trigamma", lambda x: special.zeta(2.0, x)),
+    ):
         function = namespace("float64")[name]
         with np.errstate(all="ignore"):
             found = [float(function(one)) for one in x]

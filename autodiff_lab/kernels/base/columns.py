@@ -212,3 +212,17 @@ def sum_over_axes(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if whole < rows.shape[0]:
         total = total + np.add.reduce(rows[whole:], axis=0, dtype=x.dtype)
     return total.reshape((1,) * (len(axes) * keepdims) + (c,))
+
+
+_SHORT, _MANY_ROWS = 16, 512
+
+
+def fold(ufunc: Any, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any = None) -> Any:
+    """Reduce by a ufunc; many short rows column by column, in the same order: NumPy begins its loop again for each."""
+    count = x.shape[-1] if axes == (-1,) and x.__class__ is np.ndarray else 0
+    if not 1 < count <= _SHORT or x.size < _MANY_ROWS * count:
+        return ufunc.reduce(x, axis=axes, keepdims=keepdims, dtype=dtype)
+    made = ufunc(x[..., 0], x[..., 1])
+    for k in range(2, count):
+        ufunc(made, x[..., k], out=made)
+    return made[..., None] if keepdims else made

@@ -32,7 +32,7 @@ SHARED = 32_768
 """Elements for which another thread pays."""
 FUNCTIONS = frozenset({
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
-    "power", "lgamma", "digamma",
+    "power", "lgamma", "digamma", "trigamma",
 })  # fmt: skip
 """Functions of `kernels.maths` with different code for float32 and float64."""
 OPERATIONS = ("add_up", "ceil", "choose", "floor", "larger", "nearest", "smaller")

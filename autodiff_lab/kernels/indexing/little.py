@@ -182,26 +182,46 @@ def move(out, x, take, put, rows, length, inner, count) -> int:
 
 
 @register_jitable
-def row_of(coordinates, k, depth, a, b, c, d) -> int:
-    """Return which row the coordinates number k name in axes of these lengths, -1 if they lie outside."""
-    row = 0
-    for p in range(depth):
+def are_inside(coordinates, count, depth, a, b, c, d) -> bool:
+    """Return whether rows of coordinates lie inside of axes of these lengths."""
+    wrong = False
+    for k in range(count if depth == 2 else 0):  # at a third of the price
+        i, j = coordinates[2 * k], coordinates[2 * k + 1]
+        wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b)
+    for p in range(depth if depth > 2 else 0):
         length = a if p == 0 else b if p == 1 else c if p == 2 else d
-        at = coordinates[k * depth + p]
-        if at < 0 or at >= length:
-            return -1
-        row = row * length + at
+        for k in range(count):
+            at = coordinates[k * depth + p]
+            wrong |= (at < 0) | (at >= length)
+    return not wrong
+
+
+@register_jitable(forceinline=True)
+def row_of(coordinates, k, depth, b, c, d) -> int:
+    """Return which row the coordinates number k name."""
+    at = k * depth
+    row = coordinates[at] * b + coordinates[at + 1]
+    if depth > 2:
+        row = row * c + coordinates[at + 2]
+    if depth > 3:
+        row = row * d + coordinates[at + 3]
     return row
 
 
 @register_jitable
 def gather_nd(out, x, coordinates, outer, inner, count, depth, a, b, c, d) -> int:
     """Write rows of `inner` elements by `count` coordinates in up to four axes."""
-    size = (a if depth > 0 else 1) * (b if depth > 1 else 1) * (c if depth > 2 else 1) * (d if depth > 3 else 1)
+    if depth == 1:
+        return gather(out, x, coordinates, outer, a, inner, count)
+    if not are_inside(coordinates, count, depth, a, b, c, d):
+        return 1
+    if outer * inner == 1 and depth == 2:
+        for k in range(count):
+            out[k] = x[coordinates[2 * k] * b + coordinates[2 * k + 1]]
+        return 0
+    size = a * b * c * d
     for k in range(count):
-        row = row_of(coordinates, k, depth, a, b, c, d)
-        if row < 0:
-            return 1
+        row = row_of(coordinates, k, depth, b, c, d)
         for s in range(outer):
             begin, at = (s * size + row) * inner, (s * count + k) * inner
             for j in range(inner):
@@ -212,13 +232,19 @@ def gather_nd(out, x, coordinates, outer, inner, count, depth, a, b, c, d) -> in
 @register_jitable
 def scatter_nd(out, g, coordinates, outer, inner, count, depth, a, b, c, d) -> int:
     """Add rows of `inner` elements up by `count` coordinates in up to four axes of zeros."""
-    size = (a if depth > 0 else 1) * (b if depth > 1 else 1) * (c if depth > 2 else 1) * (d if depth > 3 else 1)
+    if depth == 1:
+        return scatter(out, g, coordinates, outer, a, inner, count)
+    if not are_inside(coordinates, count, depth, a, b, c, d):
+        return 1
+    size = a * b * c * d
     for j in range(outer * size * inner):
         out[j] = 0
+    if outer * inner == 1 and depth == 2:
+        for k in range(count):
+            out[coordinates[2 * k] * b + coordinates[2 * k + 1]] += g[k]
+        return 0
     for k in range(count):
-        row = row_of(coordinates, k, depth, a, b, c, d)
-        if row < 0:
-            return 1
+        row = row_of(coordinates, k, depth, b, c, d)
         for s in range(outer):
             at, begin = (s * size + row) * inner, (s * count + k) * inner
             for j in range(inner):

@@ -62,17 +62,33 @@ def _functions(number: Any, whole: float) -> dict[str, Any]:
         rounded = (size + most) - most  # the last bit of a number this large is 1: the sum is rounded to a whole one
         return math.copysign(choose(size < most, rounded, size), x)
 
-    half, ten, pi, nan = number(0.5), number(10), number(np.pi), number(np.nan)
+    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest, **_of_gamma(number, nearest)}
+
+
+def _angles(number: Any) -> tuple[Any, Any]:
+    """The tangent and the sine of angles that are not far."""
+    if number is not np.float32:
+        return math.tan, math.sin
+
+    @cuda.jit(device=True)
+    def tan(x: Any) -> Any:
+        return single.tan(x, False)
+
+    @cuda.jit(device=True)
+    def sin(x: Any) -> Any:
+        return single.sin(x, False)
+
+    return tan, sin
+
+
+def _of_gamma(number: Any, nearest: Any) -> dict[str, Any]:
+    """The derivatives of the logarithm of the gamma function."""
+    zero, one = number(0), number(1)
+    half, ten, pi = number(0.5), number(10), number(np.pi)
+    nan, infinity = number(np.nan), number(np.inf)
+    tan, sin = _angles(number)
     b1, b2, b3, b4, b5 = (number(1 / k) for k in (12, -120, 252, -240, 132))
     b6, b7 = number(-691 / 32760), number(1 / 12)
-    if number is np.float32:
-
-        @cuda.jit(device=True)
-        def tan(x: Any) -> Any:
-            return single.tan(x, False)
-
-    else:
-        tan = math.tan
 
     @cuda.jit(device=True)
     def digamma(x: Any) -> Any:
@@ -89,7 +105,28 @@ def _functions(number: Any, whole: float) -> dict[str, Any]:
             value = nan if r == zero else value - pi / tan(pi * r)
         return value
 
-    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest, "digamma": digamma}
+    t1, t2, t3, t4, t5 = (number(1 / k) for k in (6, -30, 42, -30, 13.2))
+    t6, t7 = number(-691 / 2730), number(7 / 6)
+
+    @cuda.jit(device=True)
+    def trigamma(x: Any) -> Any:
+        """Abramowitz & Stegun, 6.4.6, 6.4.7 and 6.4.12."""
+        if x <= zero and (x - nearest(x) == zero or math.isinf(x)):
+            return infinity
+        z, steps = choose(x < zero, one - x, x), zero
+        while z < ten:
+            steps += one / (z * z)
+            z += one
+        v = one / z
+        w = v * v
+        value = steps + v + w * (half + v * (t1 + w * (t2 + w * (t3 + w * (t4 + w * (t5 + w * (t6 + w * t7)))))))
+        if x < zero:
+            r = x - nearest(x)
+            ratio = pi / sin(pi * r)
+            value = ratio * ratio - value
+        return value
+
+    return {"digamma": digamma, "trigamma": trigamma}
 
 
 def _normal_cdf(dtype: str) -> Any:

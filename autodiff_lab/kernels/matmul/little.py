@@ -9,7 +9,7 @@ the work to NumPy.  Inner loops go along rows, which LLVM turns into vector inst
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import log, nan, sqrt
 
 from autodiff_lab.kernels.base.deferred import register_jitable
 
@@ -186,4 +186,62 @@ def determinant_log(out, lu, a, count, n, a_step, a_down, a_along) -> int:
         for p in range(n):
             total += log(abs(lu[p * n + p]))
         out[s] = total
+    return 0
+
+
+@register_jitable
+def _eliminated_below(upper, middle, lower, x, n, k) -> int:
+    """Clear the diagonal below by rows, which it swaps where that is larger; return 1 where the matrix is singular.
+
+    Swapped rows make a second diagonal above, for which the one below has room.
+    """
+    for i in range(n - 1):
+        last = i == n - 2
+        if abs(middle[i]) >= abs(lower[i]):
+            if middle[i] == 0:
+                return 1
+            factor = lower[i] / middle[i]
+            middle[i + 1] -= factor * upper[i]
+            for j in range(k):
+                x[(i + 1) * k + j] -= factor * x[i * k + j]
+            lower[i] = 0
+            continue
+        factor, below = middle[i] / lower[i], middle[i + 1]
+        middle[i] = lower[i]
+        middle[i + 1] = upper[i] - factor * below
+        upper[i], lower[i] = below, 0 if last else upper[i + 1]
+        if not last:
+            upper[i + 1] = -factor * lower[i]
+        for j in range(k):
+            first = x[i * k + j]
+            x[i * k + j] = x[(i + 1) * k + j]
+            x[(i + 1) * k + j] = first - factor * x[(i + 1) * k + j]
+    return 1 if middle[n - 1] == 0 else 0
+
+
+@register_jitable
+def tridiagonal(out, room, diagonals, b, stack, n, k) -> int:
+    """Solve systems of three diagonals, as LAPACK's gtsv does, by elimination with pivots; nan where one is singular.
+
+    The diagonals (stack, 3, n) are the one above, that in the middle and the one below.
+    """
+    for j in range(stack * n * k):
+        out[j] = b[j]
+    upper, middle, lower = room[:n], room[n : 2 * n], room[2 * n : 3 * n]
+    for s in range(stack):
+        given, x = diagonals[3 * s * n : 3 * (s + 1) * n], out[s * n * k : (s + 1) * n * k]
+        for i in range(n):
+            upper[i], middle[i] = given[i], given[n + i]
+            lower[i] = given[2 * n + i + 1] if i < n - 1 else 0
+        if _eliminated_below(upper, middle, lower, x, n, k) == 1:
+            for j in range(n * k):
+                x[j] = nan
+            continue
+        for j in range(k):
+            x[(n - 1) * k + j] /= middle[n - 1]
+        for turn in range(1, n):
+            i = n - 1 - turn
+            for j in range(k):
+                second = lower[i] * x[(i + 2) * k + j] if turn > 1 else 0
+                x[i * k + j] = (x[i * k + j] - upper[i] * x[(i + 1) * k + j] - second) / middle[i]
     return 0

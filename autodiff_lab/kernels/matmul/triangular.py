@@ -117,17 +117,26 @@ def solve_tridiagonal(diagonals: Any, b: Any) -> Any:
     >>> solve_tridiagonal(np.array([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]]), np.array([[3.0], [3.0]])).tolist()
     [[1.0], [1.0]]
     """
-    from scipy.linalg.lapack import get_lapack_funcs
-
     x = np.empty(b.shape, b.dtype)
     n = b.shape[-2]
     if not x.size:
         return x
     if n == 1:
         return b / diagonals[..., 1:2, :]
-    solve: Any = get_lapack_funcs("gtsv", (diagonals, b))
+    solve = _GTSV.get(b.dtype.char) or _load_gtsv(b.dtype)
     for at in np.ndindex(b.shape[:-2]):
         above, middle, below = diagonals[at]
         *_, found, fault = solve(below[1:], middle, above[:-1], b[at])
         x[at] = found if not fault else np.nan
     return x
+
+
+_GTSV: dict[str, Any] = {}
+"""LAPACK's solution, by dtype character: to look for it takes longer than to solve a small system."""
+
+
+def _load_gtsv(dtype: Any) -> Any:
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    found = _GTSV[dtype.char] = get_lapack_funcs("gtsv", dtype=dtype)
+    return found

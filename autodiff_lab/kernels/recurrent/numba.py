@@ -2,7 +2,7 @@
 
 Optimizations: all that a step does between two products is one pass over rows that lie in the first-level cache, with
 vector instructions and our own exponentials; local derivatives are taken where they are needed, so nothing but the
-gates and the states goes through memory.  Sequences with a mask are left to NumPy.
+gates and the states goes through memory.  A row that the mask leaves out of a step keeps its state, and its adjoints.
 """
 
 from __future__ import annotations
@@ -11,12 +11,35 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import loop, override, row_major
 from autodiff_lab.kernels.maths.rows import sigmoid, tanh
 from autodiff_lab.kernels.recurrent.reference import of_weights, rows
 
 # pyright: reportIndexIssue=false, reportCallIssue=false
 Arrays = tuple[Any, ...]
+_NONE = np.zeros((0, 0), np.uint8)
+
+
+def _left_out(masks: Arrays) -> Any:
+    """Return where steps are masked, as ones; without a mask an array without rows."""
+    return np.logical_not(masks[0], order="C").view(np.uint8) if masks else _NONE
+
+
+def _keep(off: Any, s: int, new: Any, old: Any) -> None:
+    """Put the old state back where a step is masked."""
+    if off.size:
+        np.copyto(new, old, where=off[:, s, None].view(np.bool_))
+
+
+@register_jitable
+def put_aside(adjoint: Any, kept: Any, still: bool) -> None:
+    """Keep the adjoint of a state that stays as it is, so that the step gets none; else keep zeros."""
+    for k in range(adjoint.size):
+        kept[k] = adjoint[k] if still else adjoint[k] * 0
+    if still:
+        for k in range(adjoint.size):
+            adjoint[k] = 0
 
 
 @loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)", wraparound=False)
@@ -40,9 +63,11 @@ def _lstm_step(z: Any, gates: Any, hidden: Any, cells: Any, first: Any, s: int) 
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1],"
-      " {t}[:,::1], {t}[:,:,::1], int64, int64, int64)", wraparound=False)  # fmt: skip
-def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: Any, first: Any, dz: Any, s: int,  # noqa: C901
-               add_cells: int, add_gates: int) -> None:  # fmt: skip
+      " {t}[:,::1], {t}[:,:,::1], uint8[:,::1], {t}[:,::1], {t}[::1], int64, int64, int64)",
+      wraparound=False)  # fmt: skip
+def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: Any, first: Any, dz: Any,  # noqa: C901, PLR0912
+               off: Any, stay_h: Any, stay: Any, s: int, add_cells: int, add_gates: int) -> None:  # fmt: skip
+    """With a mask, `stay_h` gets the adjoints of states that stay; those of cells stay where they are."""
     n = dh.shape[1]
     one = dz.dtype.type(1)
     for r in range(dh.shape[0]):
@@ -55,6 +80,10 @@ def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: A
                 of_c[k] += g_c[k]
         for k in range(n):
             of_h[k] += g_h[k]
+        still = off.size > 0 and off[r, s] != 0
+        if off.size:
+            put_aside(of_h, stay_h[r], still)
+            put_aside(of_c, stay, still)
         for k in range(n):
             y = tanh(c[k])
             to_o[k] = of_h[k] * y * o[k] * (one - o[k])
@@ -66,6 +95,9 @@ def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: A
             to_f[k] = of_c[k] * before[k] * f[k] * (one - f[k])
         for k in range(n):
             of_c[k] *= f[k]
+        if still:
+            for k in range(n):
+                of_c[k] += stay[k]
         if add_gates:
             more = gg[r, s]
             of_g = more[2 * n : 3 * n]
@@ -78,17 +110,19 @@ def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: A
 @override(_lstm_step)
 def lstm(x: Any, h: Any, c: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
     """All steps of an LSTM."""
-    if masks or not h.size:
+    if not h.size:
         return NotImplemented
     (batch, steps, _), n = x.shape, h.shape[-1]
     gates = rows(x) @ kernel
     gates += bias
     gates, first = gates.reshape(batch, steps, 4 * n), row_major(c)
     hidden, cells = np.empty((batch, steps, n), x.dtype), np.empty((batch, steps, n), x.dtype)
-    z, run = np.empty((batch, 4 * n), x.dtype), _lstm_step[x.dtype]
+    z, run, off = np.empty((batch, 4 * n), x.dtype), _lstm_step[x.dtype], _left_out(masks)
     for s in range(steps):
         np.matmul(h, recurrent, out=z)
         run(z, gates, hidden, cells, first, s)
+        _keep(off, s, hidden[:, s], h)
+        _keep(off, s, cells[:, s], cells[:, s - 1] if s else first)
         h = hidden[:, s]
     return hidden, cells, gates
 
@@ -97,16 +131,19 @@ def lstm(x: Any, h: Any, c: Any, kernel: Any, recurrent: Any, bias: Any, *masks:
 def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x: Any, h: Any, c: Any, kernel: Any,
               recurrent: Any, *masks: Any, wanted: tuple[int, ...]) -> Any:  # fmt: skip
     """All steps of an LSTM, backwards."""
-    if masks or not h.size:
+    if not h.size:
         return NotImplemented
     (batch, steps, n), dz = hidden.shape, np.empty(gates.shape, gates.dtype)
     gh, gc, gg, gates, cells, first = map(row_major, (gh, gc, gg, gates, cells, c))
     dh, dc = np.zeros((batch, n), x.dtype), np.zeros((batch, n), x.dtype)
-    run, turned = _lstm_back[x.dtype], recurrent.T
+    run, turned, off = _lstm_back[x.dtype], recurrent.T, _left_out(masks)
+    stay_h, stay = np.empty((batch if masks else 0, n), x.dtype), np.empty(n, x.dtype)
     how = int(gc.any()), int(gg.any())
     for s in range(steps - 1, -1, -1):
-        run(dh, dc, gh, gc, gg, gates, cells, first, dz, s, *how)
+        run(dh, dc, gh, gc, gg, gates, cells, first, dz, off, stay_h, stay, s, *how)
         np.matmul(dz[:, s], turned, out=dh)
+        if masks:
+            dh += stay_h
     flat = rows(dz)
     found = {1: lambda: dh, 2: lambda: dc, **of_weights(flat, flat, x, kernel, h, hidden, 3)}
     return tuple([found[k]() for k in wanted])
@@ -131,9 +168,9 @@ def _gru_step(z: Any, offset: Any, given: Any, gates: Any, hidden: Any, first: A
 
 
 @loop("void({t}[:,::1], {t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1],"
-      " {t}[:,:,::1], {t}[:,:,::1], int64)", wraparound=False)  # fmt: skip
-def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, first: Any, given: Any, fed_back: Any,
-              s: int) -> None:  # fmt: skip
+      " {t}[:,:,::1], {t}[:,:,::1], uint8[:,::1], {t}[::1], int64)", wraparound=False)  # fmt: skip
+def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, first: Any, given: Any, fed_back: Any,  # noqa: C901
+              off: Any, stay: Any, s: int) -> None:  # fmt: skip
     """Optimizations: a loop of few arrays each, as LLVM asks of more whether they overlap and gives up."""
     n = dh.shape[1]
     one = given.dtype.type(1)
@@ -145,6 +182,9 @@ def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, fir
         to_update, to_reset, to_y, back_y = to[:n], to[n : 2 * n], to[2 * n :], back[2 * n :]
         for k in range(n):
             of_h[k] += add[k] + g_h[k]
+        still = off.size > 0 and off[r, s] != 0
+        if still:
+            put_aside(of_h, stay, True)
         for k in range(n):
             to_y[k] = (of_h[k] * (one - update[k]) + g_y[k]) * (one - y[k] * y[k])
         for k in range(n):
@@ -155,6 +195,9 @@ def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, fir
             to_reset[k] = (to_y[k] * fed[k] + g_reset[k]) * reset[k] * (one - reset[k])
         for k in range(n):
             of_h[k] *= update[k]
+        if still:
+            for k in range(n):
+                of_h[k] += stay[k]
         both, back_both = to[: 2 * n], back[: 2 * n]
         for k in range(both.size):
             back_both[k] = both[k]
@@ -163,17 +206,18 @@ def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, fir
 @override(_gru_step)
 def gru(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
     """All steps of a gated recurrent unit."""
-    if masks or not h.size:
+    if not h.size:
         return NotImplemented
     (batch, steps, _), n = x.shape, h.shape[-1]
     given = rows(x) @ kernel
     given += bias[0]
     given, first, offset = given.reshape(batch, steps, 3 * n), row_major(h), row_major(bias[1])
     hidden, gates = np.empty((batch, steps, n), x.dtype), np.empty((batch, steps, 4 * n), x.dtype)
-    z, run = np.empty((batch, 3 * n), x.dtype), _gru_step[x.dtype]
+    z, run, off = np.empty((batch, 3 * n), x.dtype), _gru_step[x.dtype], _left_out(masks)
     for s in range(steps):
         np.matmul(h, recurrent, out=z)
         run(z, offset, given, gates, hidden, first, s)
+        _keep(off, s, hidden[:, s], h)
         h = hidden[:, s]
     return hidden, gates
 
@@ -182,15 +226,15 @@ def gru(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> 
 def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: Any, recurrent: Any, *masks: Any,
              wanted: tuple[int, ...]) -> Any:  # fmt: skip
     """All steps of a gated recurrent unit, backwards."""
-    if masks or not h.size:
+    if not h.size:
         return NotImplemented
     batch, steps, n = hidden.shape
     gh, gg, gates, hidden, first = map(row_major, (gh, gg, gates, hidden, h))
     given, back = (np.empty((batch, steps, 3 * n), x.dtype) for _ in range(2))
     dh, more = np.zeros((batch, n), x.dtype), np.zeros((batch, n), x.dtype)
-    run, turned = _gru_back[x.dtype], recurrent.T
+    run, turned, off, stay = _gru_back[x.dtype], recurrent.T, _left_out(masks), np.empty(n, x.dtype)
     for s in range(steps - 1, -1, -1):
-        run(dh, more, gh, gg, gates, hidden, first, given, back, s)
+        run(dh, more, gh, gg, gates, hidden, first, given, back, off, stay, s)
         np.matmul(back[:, s], turned, out=more)
     dh += more
     given, back = rows(given), rows(back)

@@ -29,12 +29,21 @@ lgamma = unary(
 >>> print(lab.math.lgamma(1.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="all numbers but 0, -1, -2, ..., where it is inf"))
 digamma = unary(
-    "digamma", special("digamma"), lambda ops, g, out, x: g * ops.polygamma(1, x),
+    "digamma", special("digamma"), lambda ops, g, out, x: g * ops.trigamma(x),
     symbol="ψ", latex=r"\psi({0})", locals_latex=(r"\psi'({0})",), sentence="takes the digamma function of {0}",
     domain=(Domain(low=0.0),), keeps="inputs", registered="Digamma", expression="digamma({0})",
     doc=of_one("The derivative of lgamma.", "polygamma(1, x)", """
 >>> print(f"{lab.math.digamma(1.0):.4f}")
 -0.5772""", domain="all numbers but 0, -1, -2, ..."))
+
+
+trigamma = unary(
+    "trigamma", lambda x: special("zeta")(x.dtype.type(2), x), lambda ops, g, out, x: g * ops.polygamma(2, x),
+    symbol="ψ′", latex=r"\psi'({0})", locals_latex=(r"\psi''({0})",), sentence="takes the trigamma function of {0}",
+    domain=(Domain(low=0.0),), keeps="inputs", expression="trigamma({0})",
+    doc=of_one("The derivative of digamma, inf at 0, -1, -2, ...; the rule of digamma uses it.", "polygamma(2, x)", """
+>>> print(f"{lab.ops.math.gamma.trigamma(1.0):.4f}")
+1.6449"""))
 
 
 def _polygamma(a: Any, x: Any) -> Any:

@@ -17,7 +17,7 @@ from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
-from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, sum_by_product
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, fold, sum_by_product
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.shaping import _inverse
@@ -125,19 +125,19 @@ def _prod_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
 
 
 prod_over = general(
-    "prod", in_float32(lambda x, axes, keepdims: np.multiply.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)),
+    "prod", in_float32(lambda x, axes, keepdims: fold(np.multiply, x, axes, keepdims, x.dtype)),
     _prod_rule,
     symbol="Π", latex=r"\prod {0}", locals_latex=(r"\prod_{{\ne i}} {0}",), sentence="multiplies the elements of {0}",
     keeps="inputs", registered="Prod", doc="The kernel-level product; `lab.reduce_prod` is the public function.")
 
 
 any_over = general(
-    "any", lambda x, axes, keepdims: np.logical_or.reduce(x, axis=axes, keepdims=keepdims), None, warns=False,
+    "any", lambda x, axes, keepdims: fold(np.logical_or, x, axes, keepdims), None, warns=False,
     symbol="any",
     latex=r"\bigvee {0}", sentence="asks whether any element of {0} is true", registered="Any",
     doc="The kernel-level any over negative axes; `lab.reduce_any` is the public function.")
 all_over = general(
-    "all", lambda x, axes, keepdims: np.logical_and.reduce(x, axis=axes, keepdims=keepdims), None, warns=False,
+    "all", lambda x, axes, keepdims: fold(np.logical_and, x, axes, keepdims), None, warns=False,
     symbol="all",
     latex=r"\bigwedge {0}", sentence="asks whether all elements of {0} are true", registered="All",
     doc="The kernel-level all over negative axes; `lab.reduce_all` is the public function.")
