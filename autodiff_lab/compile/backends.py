@@ -15,6 +15,7 @@ from autodiff_lab.compile.loops.kernels import kernel_of
 from autodiff_lab.compile.loops.pairs import paired
 from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
 from autodiff_lab.compile.program.finding import find_regions
+from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.lowering import lowered
 from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Line, Program
@@ -91,7 +92,18 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
             continue
         kernel = _kernel(item, program, names, int(title.rpartition("_")[2]), skipped)
         steps += [kernel] if kernel is not None else sorted(item.all, key=lambda line: order[id(line)])
-    return steps
+    return _without_idle_views(steps, program)
+
+
+def _without_idle_views(steps: list[Step], program: Program) -> list[Step]:
+    """Leave out elements and other views that no step reads, as kernels of single numbers take whole arrays."""
+    kept: list[Step] = []
+    needed = set(program.outputs)
+    for step in reversed(steps):
+        if not isinstance(step, Line) or step.op.name not in VIEWING or not needed.isdisjoint(step.outs):
+            kept.append(step)
+            needed.update(step.ins)
+    return kept[::-1]
 
 
 def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:

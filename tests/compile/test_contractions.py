@@ -78,9 +78,23 @@ def test_a_loop_with_one_runs_as_a_loop() -> None:
     assert "stays unrolled" not in compiled.why()
 
 
-def test_what_would_need_too_much_memory_stays_whole() -> None:
-    rows, columns = lab.ones((300, 4)), lab.ones((300, 4))
-    compiled = lab.function(lambda x, y: lab.einsum("ik,jk->ijk", x, y) * 2.0)
-    compiled(rows, columns)
-    np.testing.assert_array_equal(compiled(rows, columns).numpy(), np.full((300, 300, 4), 2.0, np.float32))
-    assert "einsum" in str(compiled.program)
+@pytest.mark.parametrize(
+    ("equation", "sizes", "loops"),
+    [
+        ("ik,jk->ijk", {"i": 300, "j": 300, "k": 4}, True), ("bnk,bnk->bn", {"b": 32, "n": 60, "k": 64}, True),
+        ("bpc,bpco->bco", {"b": 16, "p": 200, "c": 4, "o": 8}, True), ("i,j->ij", {"i": 300, "j": 400}, True),
+        ("bij,bj->bi", {"b": 32, "i": 64, "j": 64}, False), ("bij,bi->bj", {"b": 32, "i": 64, "j": 64}, False),
+    ],
+)  # fmt: skip
+def test_large_ones_are_loops_where_those_are_quicker_than_products(
+    equation: str, sizes: dict[str, int], loops: bool
+) -> None:
+    draw = np.random.default_rng(0)
+    x, y = (
+        lab.constant(draw.standard_normal([sizes[c] for c in part]))
+        for part in equation.split("->", maxsplit=1)[0].split(",")
+    )
+    compiled = lab.function(lambda x, y: lab.tanh(lab.einsum(equation, x, y)))
+    compiled(x, y)
+    np.testing.assert_allclose(compiled(x, y).numpy(), np.tanh(np.einsum(equation, x.numpy(), y.numpy())), 1e-11, 1e-12)
+    assert ("einsum_(" not in compiled.source) == loops

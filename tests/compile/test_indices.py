@@ -103,3 +103,33 @@ def test_a_segment_that_is_not_there_is_refused() -> None:
         compiled(x, lab.constant([0, 1, 3]))
     with refused(ShapeMismatch, "must begin with that of segment_ids"):
         lab.function(lambda x, i: lab.math.unsorted_segment_sum(x, i, 3))(x, lab.constant([0, 1]))
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize(
+    ("shape", "depth"), [((5, 6), 1), ((5, 6), 2), ((5, 6, 2), 2), ((3, 4, 5), 3), ((2, 3, 4, 5), 4)]
+)  # fmt: skip
+def test_elements_by_coordinates(shape: tuple[int, ...], depth: int, kind: str) -> None:
+    def run(x: Any, at: Any, updates: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, updates])
+            picked, put = lab.gather_nd(x, at), lab.scatter_nd(at, updates, shape)
+            loss = lab.reduce_sum(lab.sin(picked)) + lab.reduce_sum(put**2)
+        return picked, put, tape.gradient(loss, [x, updates])
+
+    x = lab.constant(RNG.normal(size=shape))
+    compiled = lab.function(run)
+    for count in (7, 7, 300):  # many are picked in another way where ops run one by one
+        at = np.stack([RNG.integers(0, n, count) for n in shape[:depth]], axis=-1).astype(kind)
+        updates = lab.constant(RNG.normal(size=(count, *shape[depth:])))
+        found, wanted = (lab.nest.flatten(f(x, lab.constant(at), updates)) for f in (compiled, run))
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12)
+        np.testing.assert_array_equal(wanted[0].numpy(), x.numpy()[tuple(at.T)])
+        for bad in (-1, max(shape[:depth])):
+            wrong = at.copy()
+            wrong[-1, -1 if shape[depth - 1] == max(shape[:depth]) else 0] = bad
+            for f in (compiled, run):
+                with refused(InvalidArgumentError, "not in"):
+                    f(x, lab.constant(wrong), updates)
+    assert compiled.fallbacks <= 6

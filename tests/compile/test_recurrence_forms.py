@@ -82,8 +82,18 @@ def picked(h: Any, x: Any) -> Any:
     return lab.tanh(rows + columns[:, 1, :1]) + lab.reduce_sum(spots) * 0.1
 
 
+def turned(h: Any, x: Any) -> Any:
+    diagonals = lab.stack([h[:, 0] * 0.1, h[:, 1] * 0.1 + 3.0, x[:, 2] * 0.1])
+    return lab.tanh(lab.linalg.cross(h, x) + lab.linalg.tridiagonal_solve(diagonals, h))
+
+
+def spiking(h: Any, x: Any) -> Any:
+    fires = lab.cast(h > 0.3, h.dtype)
+    return lab.tanh(h * 0.9 + x - fires) + lab.nn.l2_loss(h) * lab.cast(lab.logical_not(x > 0.0), h.dtype) * 0.1
+
+
 STEPS: list[Step] = [
-    filtered, solved, stacks_solved, balanced, weighted, best, moved, triangles, running, picked,
+    filtered, solved, stacks_solved, balanced, weighted, best, moved, triangles, running, picked, turned, spiking,
 ]  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def asks_numpy_what_time_it_is(x: Any) -> Any:
 
 
 def draws(x: Any) -> Any:
-    return lab.random.normal((2,), mean=x)
+    return lab.random.gamma((2,), alpha=lab.abs(x) + 1.0)
 
 
 def sets_the_seed(x: Any) -> Any:
@@ -52,8 +52,8 @@ def sets_the_seed(x: Any) -> Any:
     return x
 
 
-def draws_classes(x: Any) -> Any:
-    return lab.random.categorical(lab.expand_dims(x, 0), 2)
+def draws_counts(x: Any) -> Any:
+    return lab.random.poisson((2,), lab.abs(x))
 
 
 def draws_with_numpy(x: Any) -> Any:
@@ -101,7 +101,7 @@ CASES: list[tuple[Callable[[Any], Any], str]] = [
     (large_array_enters, "LARGE"), (values_of_a_queue_enter, "queue"), (asks_numpy_what_time_it_is, "datetime64"),
     (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),
-    (draws_classes, "random"), (sets_the_seed, "seed"),
+    (draws_counts, "random"), (sets_the_seed, "seed"),
     (returns_an_object, "StringIO"), (makes_a_variable, "Variable"),
     (steps_by_value, "range"),
 ]  # fmt: skip

@@ -81,6 +81,7 @@ def test_complex_arithmetic_is_part_of_a_sequence(dtype: str) -> None:
 
     def run(a: Any, b: Any) -> Any:
         parts = lab.math.real(a * b), lab.math.imag(a), lab.math.conj(a) * b
+        parts = *parts, lab.math.angle(a), a / b, lab.exp(a), lab.cast(a, b.dtype), lab.cast(lab.abs(a), a.dtype)
         return a - b[0], -a, parts, lab.reduce_sum(a, 0), lab.reduce_mean(a * b, 1), lab.concat([a, b], 0), -a[1:, ::-2]
 
     in_one_call(run, a, b)
@@ -144,3 +145,57 @@ def test_contractions_of_complex_numbers_are_part_of_a_sequence() -> None:
     for one, other in zip(nest.flatten(made(*given)), nest.flatten(run(*given)), strict=True):
         np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12, 1e-12)
     assert "einsum_(" not in made.source
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_circuit_of_gates_on_many_axes_is_one_call(dtype: str) -> None:
+    """Axes that lie side by side count as one, so a gate on one of seven takes three loops."""
+    qubits, letters = 7, "abcdefg"
+    state = np.zeros([2] * qubits, "complex64" if dtype == "float32" else "complex128")
+    state[(0,) * qubits] = 1
+    start = lab.constant(state)
+
+    def energy(angles: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(angles)
+            now = start
+            for q, letter in enumerate(letters):
+                cosine, sine = lab.cos(angles[q]), lab.sin(angles[q])
+                gate = lab.cast(lab.stack([lab.stack([cosine, -sine]), lab.stack([sine, cosine])]), start.dtype)
+                phase = lab.exp(lab.complex(lab.zeros_like(cosine), angles[q]))
+                now = lab.einsum(f"z{letter},{letters}->{letters.replace(letter, 'z')}", gate, now) * phase
+            now = now / lab.cast(2.0, start.dtype)
+            turned = lab.reverse(now, axis=[2])
+            value = lab.math.real(lab.reduce_sum(lab.math.conj(now) * turned)) + lab.reduce_sum(lab.abs(now) ** 4)
+        return value, tape.gradient(value, angles)
+
+    compiled = in_one_call(energy, normal(qubits, dtype=dtype))
+    assert "einsum" not in compiled.source.split("def program")[-1]
+
+
+ODD = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e-30, 1e30, 710.0, -710.0]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_exponentials_and_quotients_of_odd_numbers_are_those_of_numpy(dtype: str) -> None:
+    odd = np.array([complex(a, b) for a in ODD for b in ODD])
+    x, y = (
+        np.append(one, normal(200, dtype="float64") * (1 + 2j)).astype(dtype)
+        for one in (np.repeat(odd, odd.size), np.tile(odd, odd.size))
+    )
+    compiled = lab.function(lambda x, y: (lab.exp(x), x / y))
+    compiled(lab.constant(x), lab.constant(y))
+    found = compiled(lab.constant(x), lab.constant(y))
+    assert "sequence_1(x, y)" in compiled.source.split("def program")[-1]
+    with np.errstate(all="ignore"):
+        wanted = np.exp(x), x / y
+    rtol = 1e-5 if dtype == "complex64" else 1e-13
+    for one, other in zip(found, wanted, strict=True):
+        ordinary = np.isfinite(other) & np.isfinite(np.abs(other))
+        for part in ("real", "imag"):
+            mine, theirs = getattr(one.numpy(), part), getattr(other, part)
+            off = np.abs(mine[ordinary] - theirs[ordinary])
+            assert np.all(off <= rtol * np.abs(other[ordinary]) + 1e-37)
+            np.testing.assert_array_equal(np.isnan(mine), np.isnan(theirs))
+            infinite = np.isinf(theirs)
+            np.testing.assert_array_equal(mine[infinite], theirs[infinite])

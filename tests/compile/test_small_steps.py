@@ -293,3 +293,74 @@ def test_softmaxes_of_many_short_rows_are_lines() -> None:
 
     made = in_one_call(run, normal(4, 20), normal(1000, 4), normal(1000, 1))
     assert not {"logsumexp_", "log_softmax_"} & set(made.source.replace("(", " ").split())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3,), (4, 3), (2, 5, 3)])
+def test_cross_products_are_part_of_a_sequence(shape: tuple[int, ...], dtype: str) -> None:
+    def run(a: Any, b: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([a, b])
+            turned = lab.linalg.cross(a * 2.0, b)
+            loss = lab.reduce_sum(lab.sin(lab.linalg.cross(turned, a)))
+        return turned, tape.gradient(loss, [a, b])
+
+    in_one_call(run, normal(*shape, dtype=dtype), normal(*shape, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("shape", "k"), [((3, 2), 1), ((3, 9), 2), ((4, 3, 12), 1), ((2, 2, 3, 5), 3), ((3, 200), 1)])
+def test_systems_of_three_diagonals_are_part_of_a_sequence(shape: tuple[int, ...], k: int, dtype: str) -> None:
+    diagonals = normal(*shape, dtype=dtype)  # which ask for pivots
+    diagonals[..., 1, :] += np.sign(diagonals[..., 1, :]) * 1.5
+    if len(shape) == 3:
+        diagonals[1, 1, 0] = diagonals[1, 2, 1] = 0  # a singular one
+
+    def run(diagonals: Any, b: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([diagonals, b])
+            x = lab.linalg.tridiagonal_solve(diagonals, b)
+            loss = lab.reduce_sum(lab.tanh(x))
+        return x, tape.gradient(loss, [diagonals, b])
+
+    made = in_one_call(run, diagonals, normal(*shape[:-2], shape[-1], k, dtype=dtype))
+    if len(shape) == 3:
+        x = made(lab.constant(diagonals), lab.ones((*shape[:-2], shape[-1], k), dtype))[0].numpy()
+        assert np.isnan(x[1]).all()
+        assert np.isfinite(x[[0, 2, 3]]).all()
+
+
+def test_elements_of_a_variable_are_read_together() -> None:
+    """A call for each would cost more than what is done with them."""
+    table, others = lab.Variable(normal(6, 8, dtype="float64")), lab.Variable(normal(3, dtype="float64"))
+
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            total = x
+            for k in range(6):
+                row = lab.unstack(table[k])
+                for n, one in enumerate(row):
+                    total = total * 0.9 + lab.sin(one) * (others[n % 3] + float(n))
+        return total, tape.gradient(total, [table, others])
+
+    compiled, x = lab.function(run), lab.constant(0.5, "float64")
+    for _ in range(2):
+        for one, other in zip(nest.flatten(compiled(x)), nest.flatten(run(x)), strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12)
+        table.assign(lab.math.cos(table))
+    program = compiled.source.rpartition("def program")[2]
+    assert "scalars_" in program
+    assert "take_(" not in program
+    assert "slice_(" not in program
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_conditions_as_numbers_and_sums_of_one_number_are_part_of_a_sequence(dtype: str) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            kept = x * lab.cast(x > 0.2, dtype) + lab.cast(lab.reduce_any(x > 1.0, axis=1), dtype)[:, None]
+            loss = lab.reduce_mean(lab.reduce_sum(kept)) + lab.nn.l2_loss(x * 2.0)
+        return kept, loss, tape.gradient(loss, x)
+
+    in_one_call(run, normal(5, 7, dtype=dtype))

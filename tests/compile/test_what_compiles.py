@@ -26,6 +26,13 @@ def _array(x: Any) -> Any:
     return lab.TensorArray(lab.float32, 2).write(0, x).write(1, x * 2.0).stack()
 
 
+def _spaced(x: Any) -> Any:
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = lab.linspace(x[0], x[1], 5) ** 2
+    return tape.gradient(y, x)
+
+
 ARRAY = np.array([0.5, 4.0], np.float32)
 
 
@@ -42,6 +49,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "NumPy arrays made inside": lambda x: lab.constant(np.eye(2, dtype=np.float32)) @ x[:, None] + np.linspace(0, 1, 2),
     "NumPy values of an object": lambda x: x * Holder.scale + Holder.rows[1] + [np.float32(1), 2.0],
     "an array as weights of an initializer": lambda x: lab.constant_initializer(ARRAY)((2,)) * x,
+    "the gradient of a linspace": _spaced,
     "ones_like": lambda x: x + lab.ones_like(x),
     "zeros_like": lambda x: x + lab.zeros_like(x),
     "zeros_like of another dtype": lambda x: lab.zeros_like(x, dtype="int32"),

@@ -89,6 +89,14 @@ def _system(line: Line, values: list[Value]) -> Block | None:
     return Block(_MATRICES, name, (math.prod(b[:-2]), *b[-2:], *how), (True, True), 0 if how else a[-1] ** 2)
 
 
+def _three_diagonals(line: Line, values: list[Value]) -> Block | None:
+    diagonals, b, _ = values
+    if diagonals.dtype != b.dtype or diagonals.shape[:-2] != b.shape[:-2]:
+        return None
+    n = b.shape[-2]
+    return Block(_MATRICES, "tridiagonal", (math.prod(b.shape[:-2]), *b.shape[-2:]), (False, False), 3 * n)
+
+
 def _along(axis: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
     """Return how many rows are before an axis, its length, and how many elements are after it."""
     at = axis % len(shape)
@@ -269,7 +277,8 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
     "prod": _reduced, "recurrence": _recurrent, "scatter_axis": _scattered, "scatter_nd": _by_coordinates,
     "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,
-    "sum": _reduced, "triangular_solve": _system, **dict.fromkeys(_CHANGES, _changed),
+    "sum": _reduced, "tridiagonal_solve": _three_diagonals, "triangular_solve": _system,
+    **dict.fromkeys(_CHANGES, _changed),
 }  # fmt: skip
 
 DET_SIGN = Op("det_sign", lambda x: np.linalg.slogdet(x)[0].astype(x.dtype)[()], None, 1,

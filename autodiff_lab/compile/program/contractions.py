@@ -16,6 +16,10 @@ from autodiff_lab.compile.program.regions import WIDE
 Shape = tuple[int, ...]
 MOST_COMPLEX = 4096
 """Products of complex numbers that are computed one by one, as no step multiplies complex matrices."""
+_MOST_KEPT = 8 * WIDE
+"""Products that may be kept until they are summed over other axes than the last ones."""
+_FEW = 16
+"""Elements of a row that is too short for products of matrices."""
 
 
 class _Plan:
@@ -49,9 +53,18 @@ class _Plan:
         return value if old == new else self.op("reshape", value, shape=new)
 
     def summed(self, value: int, letters: str, kept: str) -> int:
-        """Sum over the axes that are not kept."""
-        axes = tuple(k - len(letters) for k, c in enumerate(letters) if c not in kept)
-        return self.op("sum", value, shape=self.shape(kept), axes=axes, keepdims=False) if axes else value
+        """Sum over the axes that are not kept, those beside each other at once, as steps can; the last ones first."""
+        end = len(letters)
+        while end:
+            begin = end
+            while begin and letters[begin - 1] not in kept:
+                begin -= 1
+            if begin < end:
+                axes = tuple(range(begin - len(letters), end - len(letters)))
+                letters = letters[:begin] + letters[end:]
+                value = self.op("sum", value, shape=self.shape(letters), axes=axes, keepdims=False)
+            end = max(begin - 1, 0)
+        return value
 
     def pair(self, x: int, of_x: str, y: int, of_y: str, output: str) -> int | None:
         """Contract two arrays, None where the kernel does better."""
@@ -80,11 +93,28 @@ class _Plan:
             return self.op("sum", made, shape=(), axes=(-2, -1), keepdims=False)
         return self.arranged(self.reshaped(made, (*stack, m, n), self.shape(order)), order, output)
 
+    def loops_pay(self, of_x: str, of_y: str, order: str, inner: str) -> bool:
+        """Return whether loops over large arrays are quicker than products of matrices.
+
+        They are where rows are too short for products, if what is to be summed is not too much to be kept, and where
+        the operands lie as the whole, its rows or its columns and what a loop sums are rows.
+        """
+        size = math.prod(self.shape(order))
+        if inner and size > max(math.prod(self.shape(letters)) for letters in (of_x, of_y)):
+            return False
+        rows = set(order[len(order) - len(inner) :]) <= set(inner)
+        if self.sizes[order[-1]] <= _FEW:
+            return rows or size < _MOST_KEPT
+        lies = ["".join(c for c in order if c in letters) for letters in (of_x, of_y)]
+        return rows and all(order.startswith(own) or order.endswith(own) for own in lies)
+
     def elementwise(self, x: int, of_x: str, y: int, of_y: str, inner: str, output: str) -> int | None:
-        """Multiply element by element, and sum; not what would fill much memory."""
+        """Multiply element by element, and sum; large arrays only where loops are quicker than products."""
         longer, other = (of_x, of_y) if len(of_x) >= len(of_y) else (of_y, of_x)
         order = longer + "".join(c for c in other if c not in longer) if inner else output
-        if math.prod(self.shape(order)) >= self.most:
+        if math.prod(self.shape(order)) >= self.most and not (
+            self.products and self.loops_pay(of_x, of_y, order, inner)
+        ):
             return None
         spread: list[int] = []
         for value, letters in ((x, of_x), (y, of_y)):

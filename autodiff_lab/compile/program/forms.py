@@ -243,9 +243,34 @@ def tile(to: Writing, line: Line) -> None:
     to.end(line, "reshape", spread, shape=to.values[line.outs[0]].shape)
 
 
+def half_square(to: Writing, line: Line) -> None:
+    """Write half the sum of the squares."""
+    x = to.read(line.ins[0], line)
+    squares = to.each(line, "multiply", x, x)
+    axes = tuple(range(-len(to.values[x].shape), 0))
+    total = to.add("sum", (squares,), {"axes": axes, "keepdims": False}, (), line)
+    to.end(line, "multiply", to.constant(to.values[x].dtype.type(0.5)), total)
+
+
+def cross(to: Writing, line: Line) -> None:
+    """Write the three numbers of a cross product, which are then stacked."""
+    shape = to.values[line.outs[0]].shape[:-1]
+    x, y = (
+        [to.add("take", (i,), {"axis": -1, "index": n}, to.values[i].shape[:-1], line) for n in range(3)]
+        for i in line.ins
+    )
+    parts: list[int] = []
+    for n in range(3):
+        j, k = (n + 1) % 3, (n + 2) % 3
+        pair = (to.each(line, "multiply", x[j], y[k]), to.each(line, "multiply", x[k], y[j]))
+        parts.append(to.add("subtract", pair, {}, shape, line))
+    to.end(line, "stack", *parts, axis=-1)
+
+
 FORMS: dict[str, Callable[[Writing, Line], None]] = {
-    "band_part": band_part, "det": factored_again, "extreme_grad": extreme_grad, "inv": factored_again,
-    "log_softmax": softmax, "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
+    "band_part": band_part, "cross": cross, "det": factored_again, "extreme_grad": extreme_grad,
+    "inv": factored_again, "l2_loss": half_square, "log_softmax": softmax,
+    "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
     "logsumexp_shares": logsumexp_shares, "moments": normalizing.moments, "normalize": normalizing.normalize,
     "normalize_grad": normalizing.normalize_grad, "roll": roll, "slogdet": slogdet, "softmax": softmax,
     "softmax_cross_entropy": crossing.cross_entropy, "softmax_cross_entropy_grad": crossing.cross_entropy_grad,

@@ -99,7 +99,7 @@ STATIC = frozenset({
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments", "tensor_scatter_nd_add",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "marked_classes",
     "put_along", "take_along", "top_positions", "ctc_loss", "softmax_minus_occupancy", "expect",
-    "segment_sum", "segment_max", "segment_min",
+    "segment_sum", "segment_max", "segment_min", "cross", "l2_loss", "tridiagonal_solve",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
 SIZED_BY_VALUES = frozenset({"where_true", "unique", "unique_counts", "unique_numbers"})

@@ -19,6 +19,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from autodiff_lab.compile.program.blocks import LARGEST_IN_LOOP
+from autodiff_lab.compile.program.casting import CASTS, cast_in_loops
 from autodiff_lab.compile.program.contractions import contracted
 from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits, surrounded
 from autodiff_lab.compile.program.moving import MOVED_ROWS, moves_of
@@ -161,7 +162,8 @@ class _Lowering:
         """Return whether a small array is reduced over axes between which others stay."""
         whole = self.values[line.ins[0]]
         small = math.prod(whole.shape) < LARGEST_IN_TURN and 0 not in whole.shape and whole.memory is None
-        return small and whole.dtype.name in _FLOATS and len(_runs(line.params["axes"])) > 1
+        added = whole.dtype.kind == "c" and line.op.name in ("sum", "mean")
+        return small and (added or whole.dtype.name in _FLOATS) and len(_runs(line.params["axes"])) > 1
 
     def _reduced_apart(self, line: Line) -> None:
         """Write a reduction for each run of axes, the last ones first."""
@@ -201,6 +203,11 @@ class _Lowering:
             return transformed(self, line)
         if line.op.name in POOLING:
             return pooled(self, line)
+        if line.op.name in CASTS:
+            return cast_in_loops(self, line)
+        if line.op.name in REDUCTIONS and not self.values[line.ins[0]].shape:
+            self.end(line, "identity", *line.ins)
+            return True
         if line.op.name == "pad":
             return surrounded(self, line)
         return (line.op.name == "einsum" and contracted(self, line)) or self._is_shared(line)

@@ -20,6 +20,7 @@ from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.program.reroll import find_loops
 from autodiff_lab.compile.program.rewriting import one_value
+from autodiff_lab.compile.scalars.picked import picked_together
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, rename
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.kernels.base.store import load
@@ -70,6 +71,7 @@ def scalar_kernel(region: Region, program: Program, names: dict[int, str], title
         note = f"{len(lines)} ops run by the interpreter, from a table of opcodes"
     else:
         return None
+    ins, function = picked_together(ins, function, program)
     backward = all(line.cause is not None for line in lines)
     return Kernel(title, scalars.shown(names, title), tuple(ins), tuple(outs), function, backward, note)
 

@@ -15,7 +15,7 @@ from autodiff_lab.compile.loops.text import indented, preamble
 from autodiff_lab.compile.program.expressions import angle, expression, library_call
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, fusible
-from autodiff_lab.compile.sequences.layouts import MOST_AXES
+from autodiff_lab.compile.sequences.layouts import MOST_AXES, dense_strides
 
 
 class Elements(NamedTuple):
@@ -34,22 +34,30 @@ _OF_INTEGERS = frozenset({
 """Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
 _OF_COMPLEX = {
     **dict.fromkeys(("add", "identity", "multiply", "negative", "stop_gradient", "subtract"), ""),
-    "abs": "absolute({0})", "complex": "complex({0}, {1})", "conj": "{0}.conjugate()", "imaginary_part": "{0}.imag",
-    "real_part": "{0}.real", "sign": "direction({0})", "widen": "complex({0}, 0)",
+    "abs": "absolute({0})", "angle": "atan2({0}.imag, {0}.real)", "complex": "complex({0}, {1})",
+    "conj": "{0}.conjugate()", "divide": "quotient({0}, {1})", "exp": "exponential({0})",
+    "imaginary_part": "{0}.imag", "real_part": "{0}.real", "sign": "direction({0})", "square": "{0} * {0}",
+    "widen": "complex({0}, 0)",
 }  # fmt: skip
 """Ops on complex numbers that loops compute, and their expressions where they have none for real ones."""
 
 
 def joins_alone(line: Line, program: Program) -> bool:
     """Return whether a step can compute a line that is in no fused loop."""
-    values = program.values
-    shape = values[line.outs[0]].shape
-    few_axes, called = sum(n > 1 for n in shape) <= MOST_AXES, library_call(line, program) is not None
-    if called or not shape or not few_axes:
-        return called and few_axes
-    if not (fusible(line, program) or _of_integers(line, program) or _of_complex(line, program)):
+    shapes = [program.values[i].shape for i in (*line.outs, *line.ins)]
+    called = library_call(line, program) is not None
+    discrete = _of_integers(line, program) or _of_complex(line, program)
+    if not (called or discrete or (shapes[0] and fusible(line, program))):  # loops take single real numbers
         return False
-    return math.prod(shape) < WIDE or in_short_rows(line, program)
+    if not takes_few_loops(shapes, [dense_strides(shape) for shape in shapes[1:]]):
+        return False
+    return called or math.prod(shapes[0]) < WIDE or in_short_rows(line, program)
+
+
+def takes_few_loops(shapes: list[tuple[int, ...]], strides: list[tuple[int, ...]]) -> bool:
+    """Return whether a step has loops enough for a result and operands of these shapes, which have these strides."""
+    spread = [_spread(shape, own, shapes[0]) for shape, own in zip(shapes[1:], strides, strict=True)]
+    return len(_collapsed(shapes[0], spread)[0]) <= MOST_AXES
 
 
 def _of_integers(line: Line, program: Program) -> bool:
@@ -154,17 +162,18 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
     ]
     parts = "single" if "complex64" in kinds else "double"
     complex_ = [
+        *["from math import atan2"] * ("atan2" in found),
         f"from numpy import {', '.join(sorted({*kinds, 'int32'}))}",
         *(
             f"from autodiff_lab.kernels.maths.polar import {parts}_{name} as {name}"
-            for name in ("absolute", "direction")
+            for name in ("absolute", "direction", "exponential", "quotient")
             if name in found
         ),
     ]
     return "\n".join([
         *(complex_ if is_complex else integers if number.startswith("int") else preamble(number, [found])),
         "from autodiff_lab.kernels.base.pointers import STEP, at",
-        "@addressed(STEP)",
+        "@addressed(STEP, independent=True)",
         "def step(slots):",
         *indented([f"n, far = slots[{first + 3}], int32(0)", *body, "return far"]),
     ]) + "\n"  # fmt: skip

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from autodiff_lab.compile.program.blocks import block_of
+from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
@@ -30,10 +31,6 @@ With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter
 """
 LEAST_ALONE = 1024
 """Elements of an op in short rows that is worth a call by itself."""
-CASTS = frozenset({"cast", "cast_to_discrete"})
-"""Ops that a copy computes, except from float dtypes to others."""
-
-
 MOVING = frozenset({"gather", "gather_nd", "moved_rows", "scatter_axis", "scatter_nd"})
 """Ops by positions, of any size: their kernels add rows one by one too, after checks and arrangements of positions."""
 JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})

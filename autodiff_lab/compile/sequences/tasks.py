@@ -16,10 +16,11 @@ import numpy as np
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.text import START, Writer, indented
 from autodiff_lab.compile.program.blocks import Block, block_of
+from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.sequences.convolutions import Pass, passes_of
-from autodiff_lab.compile.sequences.elements import elements_of, joins_alone
+from autodiff_lab.compile.sequences.elements import elements_of, joins_alone, takes_few_loops
 from autodiff_lab.compile.sequences.layouts import (
     MOST_AXES,
     dense_strides,
@@ -30,7 +31,7 @@ from autodiff_lab.compile.sequences.layouts import (
     parts_of_whole,
     seen_by,
 )
-from autodiff_lab.compile.sequences.steps import CASTS, JOINS
+from autodiff_lab.compile.sequences.steps import JOINS
 from autodiff_lab.compile.sequences.texts import PUT, UNROLLED, ZERO, block_text, copy_text, product_text
 from autodiff_lab.kernels.base.store import load
 
@@ -246,8 +247,13 @@ class Builder:
         return self._copied(value), shape[-1], math.prod(shape[-2:]), False
 
     def _each(self, line: Line) -> None:
-        made = elements_of(line, self.program, [self._of(i).strides for i in line.ins])
+        strides = [self._of(i).strides for i in line.ins]
         places = [self._place(i) for i in line.ins]
+        shapes = [self.program.values[i].shape for i in (*line.outs, *line.ins)]
+        if not takes_few_loops(shapes, strides):
+            strides = [dense_strides(shape) for shape in shapes[1:]]
+            places = [self._dense(i) for i in line.ins]
+        made = elements_of(line, self.program, strides)
         out = self._new(line.outs[0])
         self.tasks.append(Task(load(made.text).step, (out, *places, *made.numbers), (out.buffer,)))
 
@@ -295,7 +301,7 @@ class Builder:
         module = [
             *writer.head(),
             "from autodiff_lab.kernels.base.pointers import STEP, at",
-            f"@addressed(STEP{writer.memory()})",
+            f"@addressed(STEP{writer.options()})",
             "def step(slots):",
             *indented(["first, last, columns = 0, slots[0], slots[1]", *text]),
         ]
