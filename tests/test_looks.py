@@ -24,6 +24,7 @@ TOLD = {
     "layers/normalization.py": "moves averages at once where nobody listens",
     "layers/optimizers.py": "the fused step, which runs where nobody listens",
     "ops/array/assigning.py": "changes rows in place where nobody listens",
+    "ops/array/sequences.py": "the dtype of a cotangent, and where it lies",
     "ops/array/indexing.py": "a part of a variable is what an op made, under the same id",
 }
 

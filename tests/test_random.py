@@ -183,3 +183,34 @@ def test_what_does_not_fit_is_refused_by_name(name: str) -> None:
     call, words = REFUSALS[name]
     with refused(errors.InvalidArgumentError, words):
         call()
+
+
+def test_what_tensors_scale_or_weigh_is_drawn_in_every_call_of_a_program() -> None:
+    logits, means = lab.Variable([[0.1, 2.0, 0.3], [1.0, 0.0, 1.0]]), lab.Variable([1.0, 2.0, 3.0])
+    deviation = lab.Variable(0.5)
+
+    def draw() -> list[Any]:
+        with lab.GradientTape() as tape:
+            drawn = [
+                lab.random.normal([4, 3], mean=means, stddev=deviation),
+                lab.random.uniform([3], means, means + 2.0),
+                lab.random.uniform([3], maxval=deviation),
+                lab.random.truncated_normal([2, 3], means, deviation),
+            ]
+            loss = lab.add_n([lab.reduce_sum(one**2) for one in drawn])
+        classes = [lab.random.categorical(logits, 5), lab.random.categorical(logits, 2, dtype="int32")]
+        return [*drawn, *classes, *tape.gradient(loss, [means, deviation])]
+
+    compiled = lab.function(draw)
+    for seed in range(4):
+        lab.random.set_seed(seed)
+        wanted = draw()
+        lab.random.set_seed(seed)
+        for one, other in zip(compiled(), wanted, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-5)
+        means.assign_add([1.0, 0.5, -0.5])
+        logits.assign(-logits)
+    assert compiled.fallbacks == 0
+    with pytest.raises(lab.errors.ShapeMismatch, match="normal: the parameters broadcast"):
+        lab.function(lambda m: lab.random.normal([2], mean=m))(lab.zeros([3, 2]))

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.devices import memory_of
+from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events.listener import trace_now
 from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_shape
-from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.array.gathering import argmax, gather
+from autodiff_lab.ops.array.shaping import reshape
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.random_state import drawn, set_seed
 
@@ -29,22 +34,37 @@ def _from_seed(draw: Any, what: str, shape: Any, seed: int | None, name: str | N
     return named(drawn(lambda source: draw(source, shape, *how, what), seed, shape, *how), name)
 
 
+def _from_noise(noise: Any, draws: Any, what: str, shape: Any, seed: int | None, name: str | None, first: Any,
+                second: Any, dtype: Any) -> Tensor:
+    """Draw numbers; in a trace those that tensors scale are drawn as noise, as a program can do in every call."""
+    tensors = [one for one in (first, second) if draw.is_tensor(one)]
+    if trace_now() is None or not tensors or any(memory_of(one._held) is not None for one in tensors):
+        return _from_seed(draws, what, shape, seed, name, first, second, dtype)
+    shape = as_shape(shape)
+    made = drawn(lambda source: draw.noise_of(noise(source, shape, dtype), dtype, what), seed, shape, dtype)
+    scale = convert(second) - first if draws is draw.draw_uniform else second
+    return named(draw.scaled_by_ops(made, first, scale, what), name)
+
+
 def normal(shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",
            seed: int | None = None,
            name: str | None = None) -> Tensor:
-    return _from_seed(draw.draw_normal, "normal", shape, seed, name, mean, stddev, dtype)
+    return _from_noise(draw.normal_noise, draw.draw_normal, "normal", shape, seed, name, mean, stddev, dtype)
 
 
 def truncated_normal(shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",
                      seed: int | None = None,
                      name: str | None = None) -> Tensor:
-    return _from_seed(draw.draw_truncated, "truncated_normal", shape, seed, name, mean, stddev, dtype)
+    return _from_noise(lambda source, wanted, _: draw.truncated_noise(source, wanted), draw.draw_truncated,
+                       "truncated_normal", shape, seed, name, mean, stddev, dtype)
 
 
 def uniform(shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None, dtype: DTypeLike = "float32",
             seed: int | None = None,
             name: str | None = None) -> Tensor:
-    return _from_seed(draw.draw_uniform, "uniform", shape, seed, name, minval, maxval, dtype)
+    if as_dtype(dtype).is_floating:
+        minval, maxval = 0.0 if minval is None else minval, 1.0 if maxval is None else maxval
+    return _from_noise(draw.uniform_noise, draw.draw_uniform, "uniform", shape, seed, name, minval, maxval, dtype)
 
 
 def gamma(shape: ShapeLike, alpha: TensorLike, beta: TensorLike | None = None, dtype: DTypeLike = "float32",
@@ -60,9 +80,13 @@ def poisson(shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = "float32", see
 
 def categorical(logits: TensorLike, num_samples: int, dtype: DTypeLike = "int64", seed: int | None = None,
                 name: str | None = None) -> Tensor:
-    given = convert(logits)
-    return named(drawn(lambda source: draw.draw_categorical(source, given, num_samples, dtype, "categorical"), seed,
-                       given), name)
+    given, count = draw.checked_logits(logits, num_samples, "categorical")
+    if trace_now() is None or memory_of(given._held) is not None:
+        return named(drawn(lambda source: draw.draw_categorical(source, given, count, dtype), seed, given), name)
+    shape = given._held.shape
+    noise = drawn(lambda source: wrap(draw.gumbel_noise(source, shape, count)), seed)
+    rows = reshape(cast(given, "float64"), (shape[0], 1, shape[1]))
+    return named(cast(argmax(rows + noise, -1), dtype), name)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:

@@ -61,7 +61,8 @@ def noise_of(values: Any, dtype: Any, name: str) -> Tensor:
     return wrap(placed(ranked(values).astype(wanted.dtype)[()]))
 
 
-def _is_tensor(value: Any) -> bool:
+def is_tensor(value: Any) -> bool:
+    """Return whether a parameter is a tensor or a variable."""
     return isinstance(value, (Tensor, Variable))
 
 
@@ -76,7 +77,7 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
     if isinstance(shift, float) and isinstance(scale, float) and (shift, scale) == (0.0, 1.0):
         return noise_of(noise, dtype, name)
     shape = np.shape(noise)
-    if not _is_tensor(shift) and not _is_tensor(scale):
+    if not is_tensor(shift) and not is_tensor(scale):
         for parameter in (shift, scale):
             try:
                 kind = np.asarray(parameter).dtype.kind
@@ -95,7 +96,12 @@ def scaled(noise: Any, shift: Any, scale: Any, dtype: Any, name: str) -> Tensor:
         return noise_of(moved, dtype, name)
     with beside(shift, scale):
         drawn = noise_of(noise, dtype, name)
-    result = multiply(drawn, scale) + shift
+    return scaled_by_ops(drawn, shift, scale, name)
+
+
+def scaled_by_ops(drawn: Tensor, shift: Any, scale: Any, name: str) -> Tensor:
+    """Return ``drawn * scale + shift``, by ops."""
+    result, shape = multiply(drawn, scale) + shift, drawn._held.shape
     if result._held.shape != shape:
         raise ShapeMismatch(f"{name}: the parameters broadcast to {result._held.shape}, not to shape {shape}.")
     return result
@@ -138,7 +144,7 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
     high = 1.0 if maxval is None else maxval
     with beside(low, high):
         noise = uniform_noise(source, as_shape(shape), dtype)
-    if _is_tensor(low) or _is_tensor(high):
+    if is_tensor(low) or is_tensor(high):
         return scaled(noise, low, convert(high) - low, dtype, name)
     try:
         low, high = np.asarray(low, np.float64)[()], np.asarray(high, np.float64)[()]
@@ -190,17 +196,28 @@ def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -
         return wrap(placed(drawn.astype(as_dtype(dtype).dtype)[()]))
 
 
-def draw_categorical(source: Source, logits: Any, num_samples: Any, dtype: Any, name: str) -> Tensor:
-    """Draw class numbers (b, n) from the logits of each row."""
+def checked_logits(logits: Any, num_samples: Any, name: str) -> tuple[Tensor, int]:
+    """Return logits (batch, classes) as a tensor, and how many classes are drawn for each row."""
     x = convert(logits)
     if x._held.ndim != 2 or x._held.shape[1] == 0:
         raise ShapeMismatch(f"{name}: expected logits (batch, classes), got shape {x._held.shape}.")
     if not x.dtype.is_floating:
         raise DtypeMismatch(f"{name}: logits must be floating, got {x.dtype.name}. Try lab.cast.")
     count = as_integer(num_samples, f"{name}: num_samples", 0)
-    rows = np.asarray(x._array, np.float64)[:, None, :]
-    room(rows.size * count, f"{name}: num_samples")
-    # The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).
-    noisy = rows + source.gumbel(size=(rows.shape[0], count, rows.shape[2]))
+    room(x._held.size * count, f"{name}: num_samples")
+    return x, count
+
+
+def gumbel_noise(source: Source, shape: tuple[int, ...], count: int) -> Any:
+    """Draw for each row (b, c) and sample what is added to its logits: (b, n, c) numbers.
+
+    The largest of logits plus Gumbel noise is distributed as softmax says (Gumbel 1954).
+    """
+    return source.gumbel(size=(shape[0], count, shape[1]))
+
+
+def draw_categorical(source: Source, x: Tensor, count: int, dtype: Any) -> Tensor:
+    """Draw class numbers (b, n) from the logits of each row."""
+    noisy = np.asarray(x._array, np.float64)[:, None, :] + gumbel_noise(source, x._held.shape, count)
     with beside(x):
         return wrap(placed(np.argmax(noisy, axis=-1).astype(as_dtype(dtype).dtype)))

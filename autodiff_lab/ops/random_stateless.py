@@ -78,7 +78,8 @@ def stateless_poisson(shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype
 def stateless_categorical(logits: TensorLike, num_samples: int, seed: TensorLike, dtype: DTypeLike = "int64",
                           name: str | None = None) -> Tensor:
     source = stateless(seed, "stateless_categorical")
-    return named(draw.draw_categorical(source, logits, num_samples, dtype, "stateless_categorical"), name)
+    given, count = draw.checked_logits(logits, num_samples, "stateless_categorical")
+    return named(draw.draw_categorical(source, given, count, dtype), name)
 
 
 def stateless_shuffle(value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None) -> Tensor:

@@ -30,7 +30,7 @@ def _copied(x: Any, device: str) -> Any:
 
 def _copy_rule(ops: Any, g: Any, out: Any, x: Any, device: str) -> Any:
     """Copy the gradient back to the device that the value came from."""
-    return ops.copy_to_device(g, device=device_of(x if ops.raw else x._array))
+    return ops.copy_to_device(g, device=device_of(x) if ops.raw else device_of(x._held))
 
 
 copy_to_device = general(

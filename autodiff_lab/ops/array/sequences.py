@@ -128,7 +128,7 @@ def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
 
 def _spaced_rule(last: bool) -> Any:
     def rule(ops: Any, g: Any, out: Any, first: Any, stop: Any, num: int, axis: int) -> Any:
-        like = g if ops.raw else g._array
+        like = g if ops.raw else g._held
         weight = _weights(num, like).astype(like.dtype)
         weight = (weight if last else 1 - weight).reshape((num,) + (1,) * (-1 - axis))
         return ops.sum(g * weight, axes=(axis,), keepdims=False)
