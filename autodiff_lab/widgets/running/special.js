@@ -58,6 +58,7 @@ fn("normal_cdf", (x) => {
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156];
 /** The same over 2n, of its derivative. */
 const DIGAMMA = [1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12];
+const TRIGAMMA = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6];
 
 /** ln |Γ(x)|: shifted up to where Stirling's series is exact. @param {number} x @returns {number} */
 function lgamma(x) {
@@ -65,10 +66,7 @@ function lgamma(x) {
   if (x === 1 || x === 2) return 0;
   let product = 1;
   let z = x;
-  while (z < 12) {
-    product *= z;
-    z += 1;
-  }
+  for (; z < 12; z += 1) product *= z;
   const series = STIRLING.reduceRight((sum, factor) => sum / (z * z) + factor, 0) / z;
   return z === Infinity ? z : (z - 0.5) * Math.log(z) - z + 0.91893853320467274178 + series - Math.log(product);
 }
@@ -79,12 +77,20 @@ function digamma(x) {
   if (x < 0) return digamma(1 - x) - Math.PI / Math.tan(Math.PI * x);
   let sum = 0;
   let z = x;
-  while (z < 12) {
-    sum -= 1 / z;
-    z += 1;
-  }
+  for (; z < 12; z += 1) sum -= 1 / z;
   return sum + Math.log(z) - 0.5 / z - DIGAMMA.reduceRight((series, factor) => series / (z * z) + factor, 0) / (z * z);
+}
+
+/** The derivative of digamma. @param {number} x @returns {number} */
+function trigamma(x) {
+  if (x <= 0 && (Number.isInteger(x) || x === -Infinity)) return Infinity;
+  if (x < 0) return (Math.PI / Math.sin(Math.PI * x)) ** 2 - trigamma(1 - x);
+  let sum = 0;
+  let z = x;
+  for (; z < 12; z += 1) sum += 1 / (z * z);
+  return sum + 1 / z + 0.5 / (z * z) + TRIGAMMA.reduceRight((series, factor) => series / (z * z) + factor, 0) / z ** 3;
 }
 
 fn("lgamma", lgamma);
 fn("digamma", digamma);
+fn("trigamma", trigamma);
