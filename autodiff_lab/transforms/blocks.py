@@ -82,8 +82,8 @@ def _each(name: str) -> Callable[..., Any]:
             return None
         shape: tuple[int, ...] = tuple(getattr(by, "shape", ()))
         if len(shape) == g.ndim and shape[:1] == (1,):
-            by = by.reshape(shape[1:])
             shape = shape[1:]
+            by = by.reshape(shape)
         try:
             made = np.broadcast_shapes(g.value.shape, shape)
         except ValueError:
@@ -196,9 +196,8 @@ _RULES: dict[str, Callable[..., Any]] = {
     **{name: _each(name) for name in _ELEMENTWISE},
     **{name: _row_by_row(name) for name in _ROWS},
 }  # fmt: skip
-
-
 _OF_FLAT = ("matmul", "reshape")
+"""Ops whose rules also take blocks whose two leading axes are one."""
 
 
 def _of_blocks(name: str, rule: Callable[..., Any]) -> Callable[..., Any]:

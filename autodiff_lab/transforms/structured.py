@@ -80,17 +80,18 @@ def applied(ops: Any, name: str, given: tuple[Any, ...], params: dict[str, Any])
     return None
 
 
-def _by_rule(name: str, operate: Callable[[Any, Any], Any]) -> None:
+def _by_rule(name: str, operate: Callable[[Any, Any], Any], *methods: str) -> None:
     def run(self: Structured, other: Any) -> Any:
         found = applied(RAW, name, (self, other), {})
         return operate(self.whole(), filled(other)) if found is None else found
 
-    for method in {"multiply": ("mul", "rmul"), "add": ("add", "radd"), "divide": ("truediv",)}[name]:
+    for method in methods:
         setattr(Structured, f"__{method}__", run)
 
 
-for _name, _operate in (("multiply", operator.mul), ("add", operator.add), ("divide", operator.truediv)):
-    _by_rule(_name, _operate)
+_by_rule("multiply", operator.mul, "mul", "rmul")
+_by_rule("add", operator.add, "add", "radd")
+_by_rule("divide", operator.truediv, "truediv")
 
 
 def _fall_back(name: str, reflected: bool = False) -> None:

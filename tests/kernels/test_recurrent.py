@@ -69,6 +69,19 @@ def test_rows_that_a_mask_leaves_out_keep_their_states_and_adjoints(name: str, d
             check(name, *call(name, size, dtype, masks=(mask,)))
 
 
+@pytest.mark.parametrize("name", ["lstm_grad", "gru_grad"])
+def test_an_infinite_adjoint_of_a_state_that_stays_reaches_nothing_else(name: str) -> None:
+    pytest.importorskip("numba", reason="overrides need Numba")
+    arrays, params = call(name, (2, 3, 2, 4), "float64", masks=(np.array([[0, 1, 0], [1, 0, 1]], np.bool_),))
+    arrays[0][0, 0, 0] = np.inf
+    for gradients in both(name, *arrays, **params):
+        state = gradients[1].copy()
+        assert state[0, 0] == np.inf
+        state[0, 0] = 0
+        for gradient in (gradients[0], state, *gradients[2:]):
+            assert np.isfinite(gradient).all()
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_is_left_to_the_reference(name: str) -> None:
     pytest.importorskip("numba", reason="overrides need Numba")

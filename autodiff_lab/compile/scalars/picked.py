@@ -39,8 +39,8 @@ def picked_together(
     picks = {array: places for array, places in picks.items() if len(places) >= FEWEST}
     if not picks:
         return list(ins), function
-    together = [i for places in picks.values() for i in places]
-    others = [i for i in ins if i not in set(together)]
+    together = dict.fromkeys([i for places in picks.values() for i in places])
+    others = [i for i in ins if i not in together]
     numbers = {i: n for n, i in enumerate([*together, *others])}
     arrange = itemgetter(*[numbers[i] for i in ins])
     positions, count = [np.array([*places.values()]) for places in picks.values()], len(picks)

@@ -215,6 +215,7 @@ def sum_over_axes(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 _SHORT, _MANY_ROWS = 16, 512
+"""Elements of a row up to which, and rows from which on, passes over columns are quicker than a loop over each row."""
 
 
 def fold(ufunc: Any, x: Any, axes: tuple[int, ...], keepdims: bool, dtype: Any = None) -> Any:

@@ -185,10 +185,12 @@ def move(out, x, take, put, rows, length, inner, count) -> int:
 def are_inside(coordinates, count, depth, a, b, c, d) -> bool:
     """Return whether rows of coordinates lie inside of axes of these lengths."""
     wrong = False
-    for k in range(count if depth == 2 else 0):  # at a third of the price
-        i, j = coordinates[2 * k], coordinates[2 * k + 1]
-        wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b)
-    for p in range(depth if depth > 2 else 0):
+    if depth == 2:  # at a third of the price
+        for k in range(count):
+            i, j = coordinates[2 * k], coordinates[2 * k + 1]
+            wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b)
+        return not wrong
+    for p in range(depth):
         length = a if p == 0 else b if p == 1 else c if p == 2 else d
         for k in range(count):
             at = coordinates[k * depth + p]

@@ -33,13 +33,11 @@ def _keep(off: Any, s: int, new: Any, old: Any) -> None:
 
 
 @register_jitable
-def put_aside(adjoint: Any, kept: Any, still: bool) -> None:
-    """Keep the adjoint of a state that stays as it is, so that the step gets none; else keep zeros."""
+def put_aside(adjoint: Any, kept: Any) -> None:
+    """Keep the adjoint of a state that stays as it is, so that the step gets none."""
     for k in range(adjoint.size):
-        kept[k] = adjoint[k] if still else adjoint[k] * 0
-    if still:
-        for k in range(adjoint.size):
-            adjoint[k] = 0
+        kept[k] = adjoint[k]
+        adjoint[k] = 0
 
 
 @loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)", wraparound=False)
@@ -81,9 +79,12 @@ def _lstm_back(dh: Any, dc: Any, gh: Any, gc: Any, gg: Any, gates: Any, cells: A
         for k in range(n):
             of_h[k] += g_h[k]
         still = off.size > 0 and off[r, s] != 0
-        if off.size:
-            put_aside(of_h, stay_h[r], still)
-            put_aside(of_c, stay, still)
+        if still:
+            put_aside(of_h, stay_h[r])
+            put_aside(of_c, stay)
+        elif off.size:
+            for k in range(n):
+                stay_h[r, k] = 0
         for k in range(n):
             y = tanh(c[k])
             to_o[k] = of_h[k] * y * o[k] * (one - o[k])
@@ -184,7 +185,7 @@ def _gru_back(dh: Any, more: Any, gh: Any, gg: Any, gates: Any, hidden: Any, fir
             of_h[k] += add[k] + g_h[k]
         still = off.size > 0 and off[r, s] != 0
         if still:
-            put_aside(of_h, stay, True)
+            put_aside(of_h, stay)
         for k in range(n):
             to_y[k] = (of_h[k] * (one - update[k]) + g_y[k]) * (one - y[k] * y[k])
         for k in range(n):

@@ -51,6 +51,17 @@ def _keep(mask: Any, step: int, new: Any, old: Any) -> None:
     new[...] = np.where(mask[:, step, None], new, old)
 
 
+def _put_aside(mask: Any, step: int, adjoint: Any) -> Any:
+    """Return the adjoint of states that stay as they are, and clear it, as their step gets none of it.
+
+    Products with zeros and ones would make nan of infinities.
+    """
+    on, none = mask[:, step, None], zeros(adjoint.shape, adjoint)
+    stay = np.where(on, none, adjoint)
+    adjoint[...] = np.where(on, adjoint, none)
+    return stay
+
+
 def _any(x: Any) -> bool:
     """Whether an adjoint has to be added: on the CPU, whether it is not 0; on a GPU the question would take longer."""
     return on_gpu(x) or bool(x.any())
@@ -117,10 +128,7 @@ def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x:
         if add_cells:
             dc += gc[:, s]
         if masks:
-            on = masks[0][:, s, None].astype(x.dtype)
-            stay_h, stay_c = dh * (1 - on), dc * (1 - on)
-            dh *= on
-            dc *= on
+            stay_h, stay_c = _put_aside(masks[0], s, dh), _put_aside(masks[0], s, dc)
         np.multiply(dh, through[:, s], out=made)
         dc += made
         parts[:, s, :3] *= dc[:, None]
@@ -221,9 +229,7 @@ def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: 
     for s in range(steps - 1, -1, -1):
         dh += gh[:, s]
         if masks:
-            on = masks[0][:, s, None].astype(x.dtype)
-            stay = dh * (1 - on)
-            dh *= on
+            stay = _put_aside(masks[0], s, dh)
         parts[:, s] *= dh[:, None]
         if extra is not None:
             dz[:, s] += extra[:, s]
@@ -266,9 +272,7 @@ def simple_rnn_grad(gh: Any, hidden: Any, x: Any, h: Any, kernel: Any, recurrent
     for s in range(steps - 1, -1, -1):
         dh += gh[:, s]
         if masks:
-            on = masks[0][:, s, None].astype(x.dtype)
-            stay = dh * (1 - on)
-            dh *= on
+            stay = _put_aside(masks[0], s, dh)
         dz[:, s] *= dh
         np.matmul(dz[:, s], turned, out=dh)
         if masks:
