@@ -31,6 +31,8 @@ MARGIN = 1.1
 """How many times as long the program must take for calls to run eagerly."""
 REST = 100
 """Eager calls after a comparison that the program lost until the next one; four times as many after each."""
+AFTER = 0.005
+"""Seconds of work for which the background rests after a trace, for which the calls waited."""
 PATIENCE = 1.0
 """Seconds of waiting after which a line says what for."""
 _LOG = logging.getLogger("autodiff_lab")
@@ -58,12 +60,12 @@ class Waiting:
 
     def start(self, ready: Callable[[], None]) -> None:
         """Ask the background to make the program, and to call `ready` afterwards."""
-        made = import_module("autodiff_lab.kernels.base.elsewhere").made  # here: a fork copies locks of imports
-        compiler.ask(lambda: self._work(made, ready))
+        compiler.ask(lambda: self._work(ready))
 
-    def _work(self, made: Callable[[Callable[[], Compiled]], Compiled], ready: Callable[[], None]) -> None:
+    def _work(self, ready: Callable[[], None]) -> None:
+        compiler.pause(AFTER)
         try:
-            self.entry = made(self._make)
+            self.entry = import_module("autodiff_lab.kernels.base.elsewhere").made(self._make)
         except Exception as error:  # noqa: BLE001 - the call that it belongs to has long returned
             self.error = error
         del self._make

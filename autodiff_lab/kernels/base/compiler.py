@@ -16,7 +16,7 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
@@ -104,6 +104,11 @@ _background: dict[str, Any] = {}
 _state: dict[str, Any] = {"ends": False, "hurried": 0, "computes": False, "owed": 0.0}
 IDLE = 5.0
 """Seconds without a job after which the background ends what it keeps for the next one."""
+NEEDED = (
+    "concurrent.futures.thread", "logging", "hashlib", "json", "subprocess", "autodiff_lab.kernels.base.store",
+    "autodiff_lab.kernels.base.elsewhere", "autodiff_lab.kernels.matmul.giving_way",
+)  # fmt: skip
+"""Modules that jobs need, in an order in which none takes long."""
 WHEN_IDLE: list[Callable[[], None]] = []
 """What is called then."""
 AT_END: list[Callable[[], None]] = []
@@ -165,8 +170,10 @@ def lend(seconds: float) -> None:
         return
     owed = _state["owed"] = _state["owed"] + LENT * seconds
     if owed >= _LEAST_LOAN:
-        _state["owed"] = 0.0
+        begin = time.perf_counter()
         time.sleep(min(owed, LOAN))
+        # To get the interpreter back may take five milliseconds more, which later calls need not lend again.
+        _state["owed"] = min(owed, LOAN) - (time.perf_counter() - begin)
 
 
 @contextmanager
@@ -193,6 +200,21 @@ def breathe() -> None:
         _HERE.since = time.thread_time()
 
 
+def pause(seconds: float) -> None:
+    """Rest, in the background, as if this job had worked for so many seconds: a call has, before it asked for it."""
+    if _HERE.since is not None:
+        _HERE.since = time.thread_time() - seconds
+        breathe()
+
+
+def import_gently(names: Iterable[str]) -> None:
+    """Import modules that are there one after the other, in the background with pauses, and while no fork waits."""
+    for name in names:
+        with suppress(ImportError), COMPILING:
+            import_module(name)
+        breathe()
+
+
 def wait() -> None:
     """Wait until every job asked for so far is done."""
     done = threading.Event()
@@ -212,9 +234,10 @@ def _work(jobs: Any) -> None:
         if job is None or _state["ends"]:
             return
         _HERE.since, _state["computes"] = time.thread_time(), True
-        gives_way = import_module("autodiff_lab.kernels.matmul.giving_way").leaving_a_processor
-        with suppress(Exception, Ended), gives_way():  # a job that fails must not stop those after it
-            job()
+        with suppress(Exception, Ended):  # a job that fails must not stop those after it
+            import_gently(NEEDED)
+            with import_module("autodiff_lab.kernels.matmul.giving_way").leaving_a_processor():
+                job()
         _state["computes"] = False
 
 

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from autodiff_lab.kernels.base import compiler, store
+from autodiff_lab.kernels.base import compiler, native, store
 
 STAYS = 30.0
 """Seconds after which a child ends that hears nothing, should this process not end it (see `compiler.IDLE`)."""
@@ -70,6 +70,8 @@ def made(make: Callable[[], T]) -> T:
     make : callable
         May run several times.
     """
+    native.get_ready()
+    store.get_ready()
     for _ in range(2):  # what is measured may ask for more
         with compiler.listing() as wishes:
             result = make()

@@ -15,9 +15,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from autodiff_lab.kernels.base import compiler
 
 BASE, DATA, RANK, SHAPE, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64
 """Offsets in bytes: of the class in an object, and of the fields of an array, which NumPy's C interface promises."""
@@ -58,6 +63,21 @@ class _Definition(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p), ("address", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
     ]  # fmt: skip
+
+
+@functools.cache
+def get_ready() -> None:
+    """Load LLVM from the background, with pauses, before something needs it.
+
+    A library of a hundred megabytes takes ten milliseconds to load.  As a function of the C library, unlike for
+    `ctypes.CDLL`, the interpreter's lock is free meanwhile; the import finds it loaded.
+    """
+    spec = find_spec("llvmlite")
+    for home in (spec.submodule_search_locations if spec else None) or ():
+        for library in Path(home, "binding").glob("libllvmlite.*"):
+            with suppress(AttributeError, TypeError, OSError), compiler.COMPILING:  # Windows has no such function
+                ctypes.CDLL(None).dlopen(os.fsencode(library), os.RTLD_NOW)
+    compiler.import_gently(("importlib.resources", "importlib.readers", "llvmlite.ir", "llvmlite.binding"))
 
 
 @functools.cache

@@ -33,6 +33,8 @@ _IMPORTS = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(r"\w+")
+_EMITTING = "import autodiff_lab.kernels.base.emitting"
+"""What all machine code depends on: how it is made and loaded."""
 _loaded: dict[str, types.SimpleNamespace] = {}
 _numbers = itertools.count()
 _state: dict[str, bool] = {"warned": False}
@@ -107,9 +109,15 @@ def made_with(text: str) -> str:
     while waiting:
         name = waiting.pop()
         if name not in found:
+            breathe()
             found[name], more = _module(name)
             waiting += more
     return " ".join([*(found[name] for name in sorted(found)), *versions()])
+
+
+def get_ready() -> None:
+    """Read the modules that all machine code depends on, with pauses, before a lock is held for a program's."""
+    made_with(_EMITTING)
 
 
 def _imported(text: str) -> list[str]:
@@ -192,7 +200,9 @@ def _sources(text: str, stamp: str) -> list[Source]:
     return made
 
 
-def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool = True) -> dict[str, Any]:
+def machine_code(
+    stamp: str, sources: Callable[[], list[Source]], *, kept: bool = True, anew: bool = True
+) -> dict[str, Any]:
     """Return functions by name as Python calls them, compiled where they are not found under a stamp.
 
     Parameters
@@ -203,11 +213,13 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
         Returns what is to be compiled; called only if need be.
     kept : bool
         Whether the stamp means the same in another process.
+    anew : bool
+        Whether they may be compiled now.
 
     Raises
     ------
     NotYet
-        In a block of `compiler.listing`, if they are not there.
+        If they are not there, in a block of `compiler.listing` or where they may not be compiled.
     """
     name, stamp = "", hashlib.sha256((stamp if kept else f"{stamp} {next(_numbers)}").encode()).hexdigest()[:32]
     if kept:
@@ -216,6 +228,8 @@ def machine_code(stamp: str, sources: Callable[[], list[Source]], *, kept: bool 
             return native.functions(native.unpacked(_read(name)))
         if wishes() is not None:
             raise NotYet
+    if not anew:
+        raise NotYet
     made = sources()
     try:
         native.check()
@@ -250,8 +264,8 @@ def _read(name: str) -> bytes:
 
 
 def _surroundings() -> str:
-    """Hash what machine code depends on beside its text: the machine, and how it is made and loaded."""
-    told = native.machine() + made_with("import autodiff_lab.kernels.base.emitting")
+    """Hash what machine code depends on beside its text: the machine, and what makes it."""
+    told = native.machine() + made_with(_EMITTING)
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
