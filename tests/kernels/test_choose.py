@@ -214,3 +214,26 @@ def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
             assert kernel.override().loops, name  # type: ignore[attr-defined]
     others = {"", "nowhere", *ON_THE_CPU_ALONE}
     assert len(served) + len(by_reference) == sum(kernel.family not in others for kernel in choose.CHOSEN.values())
+
+
+def test_only_the_loops_that_a_call_needs_are_compiled(tmp_path: Any) -> None:
+    program = """
+import numpy as np
+import autodiff_lab as lab
+from autodiff_lab.kernels.base import choose, compiler
+lab.nn.moments
+kernel = choose.CHOSEN["moments"]
+x = np.ones((400, 300), np.float32)
+for _ in range(3):
+    kernel(x, axes=(-1,))
+    compiler.wait()
+loops = kernel.override().loops
+made = sum("f" in loop._compiled for loop in loops)
+print(made, len(loops), len(kernel.pays), kernel.compile(x.dtype), all("f" in loop._compiled for loop in loops))
+"""
+    environment = {**os.environ, "AUTODIFF_LAB_CACHE": str(tmp_path), "AUTODIFF_LAB_KERNELS": "auto"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    made, loops, decided, *rest = done.stdout.split()
+    assert 0 < int(made) < int(loops)
+    assert int(decided) == 1
+    assert rest == ["True", "True"]

@@ -66,6 +66,7 @@ class Chosen:
         self.failures: dict[str, str] = {}
         self._met: dict[Any, float] = {}
         self._compiled: set[str] = set()
+        self._whole: set[str] = set()
         self.__doc__, self.__name__ = reference.__doc__, name
 
     def __call__(self, *arrays: Any, **params: Any) -> Any:  # noqa: C901 - spelled out: small calls feel it
@@ -77,15 +78,18 @@ class Chosen:
             try:  # as `signature` does, without the call
                 if len(arrays) == 1:
                     (a,) = arrays
-                    key: Any = (a.dtype.char, a.shape, a.strides, *params.values())
+                    key: Any = (a.dtype, a.size, a.strides, *params.values())
                 elif len(arrays) == 2:
                     a, b = arrays
-                    key = (a.dtype.char, a.shape, a.strides, b.dtype.char, b.shape, b.strides, *params.values())
+                    key = (a.dtype, a.size, a.strides, b.dtype, b.size, b.strides, *params.values())
+                elif len(arrays) == 3:
+                    a, b, c = arrays
+                    key = (
+                        a.dtype, a.size, a.strides, b.dtype, b.size, b.strides, c.dtype, c.size, c.strides,
+                        *params.values(),
+                    )  # fmt: skip
                 else:
-                    told: Any = []
-                    for a in arrays:
-                        told += a.dtype.char, a.shape, a.strides
-                    key = (*told, *params.values())
+                    key = (*[told for a in arrays for told in (a.dtype, a.size, a.strides)], *params.values())
                 pays = self.pays.get(key)
             except (AttributeError, TypeError):  # None among the arrays, or a list among the parameters
                 key = repr(signature(arrays, params))
@@ -125,7 +129,7 @@ class Chosen:
     def _decide(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
         """Find out whether calls with a signature run on the override; a large one does if that cannot be found."""
         pays: bool | None = False
-        if self.compile(dtype):
+        if self.takes(dtype):
             measuring = import_module("autodiff_lab.kernels.base.measuring")
             pays = measuring.pays(self.name, self.reference, self.override(), given, params)
             if pays is None:
@@ -157,7 +161,7 @@ class Chosen:
         given = [Like.in_rows(value.dtype, value.shape) for value in values] if _state["mode"] == "auto" else []
         key, params = signature(given, params or {}), params or {}
         try:
-            if not self.compile(dtype):
+            if not (self.takes(dtype) if given else self.compile(dtype)):
                 return False
             if given and key not in self.pays:
                 if wishes() is not None and not self._is_measured(given, params):
@@ -178,21 +182,33 @@ class Chosen:
         return measuring.class_of(self.name, self.override(), given, params) in measuring.kept()
 
     def compile(self, dtype: Any) -> bool:
-        """Compile the override for a dtype, and return whether there is one."""
+        """Compile all loops of the override for a dtype, and return whether there is one."""
         char = dtype.char
-        if char in self._compiled or char in self.failures:
-            return char in self._compiled
+        if char not in self._whole and self._tried(dtype, lambda loop: loop[dtype]):
+            self._whole.add(char)
+        return char in self._whole
+
+    def takes(self, dtype: Any) -> bool:
+        """Return whether there is an override for a dtype, and load those of its loops that were compiled before.
+
+        The others are compiled where a call is measured that needs them.
+        """
+        return self._tried(dtype, lambda loop: loop.load(dtype))
+
+    def _tried(self, dtype: Any, get: Callable[[Any], Any]) -> bool:
+        char = dtype.char
         with COMPILING:
-            if char not in self._compiled:
-                why = self._try_to_compile(dtype)
+            if char not in self.failures:
+                why = self._why_not(dtype, get)
                 if why:
                     self.failures[char] = why
+                    self._compiled.discard(char)
                 else:
                     self._compiled.add(char)
         return char in self._compiled
 
-    def _try_to_compile(self, dtype: Any) -> str:
-        """Return why there is no override for a dtype; an empty text if there is one."""
+    def _why_not(self, dtype: Any, get: Callable[[Any], Any]) -> str:
+        """Return why there is no override for a dtype; an empty text if there is one, after getting its loops."""
         if not numba_is_there():
             return "Numba is not installed"
         try:
@@ -200,7 +216,7 @@ class Chosen:
             if dtype.char not in faster.chars:  # type: ignore[attr-defined]
                 return f"the override does not take {dtype}"
             for loop in faster.loops:  # type: ignore[attr-defined]
-                loop[dtype]
+                get(loop)
         except NotYet:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work

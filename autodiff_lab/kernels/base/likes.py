@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,11 @@ class Like(NamedTuple):
     strides: tuple[int, ...]
     values: Any = None
 
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
     @classmethod
     def of(cls, array: Any) -> Any:
         """Describe an array; whatever is none stays as it is."""
@@ -43,11 +49,14 @@ class Like(NamedTuple):
 
 
 def signature(arrays: Sequence[Any], params: dict[str, Any]) -> Any:
-    """Return dtypes, shapes and layouts of arrays, and parameters: what the choice of a kernel depends on."""
+    """Return what the choice of a kernel depends on: dtypes, sizes and strides of arrays, and parameters.
+
+    Strides tell the shape of an array in rows, and are quicker to hash with a size than with a shape.
+    """
     told: list[Any] = []
     try:
         for a in arrays:
-            told += (a.dtype.char, a.shape, a.strides)
+            told += (a.dtype, a.size, a.strides)
     except AttributeError:  # None, or a list
         told.append(repr(arrays[1:]))
     told += params.values()

@@ -11,12 +11,13 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.kernels.base import store
-from autodiff_lab.kernels.base.compiler import COMPILING
+from autodiff_lab.kernels.base.compiler import COMPILING, NotYet
 
 
 class Loop:
@@ -44,7 +45,13 @@ class Loop:
         found = self._compiled.get(dtype.char)
         return self._compile(dtype) if found is None else found
 
-    def _compile(self, dtype: np.dtype[Any]) -> Any:
+    def load(self, dtype: np.dtype[Any]) -> bool:
+        """Load the compiled function for a dtype if it is kept; return whether it is there."""
+        with suppress(NotYet):
+            self._compile(dtype, anew=False)
+        return dtype.char in self._compiled
+
+    def _compile(self, dtype: np.dtype[Any], *, anew: bool = True) -> Any:
         with COMPILING:
             found = self._compiled.get(dtype.char)
             if found is None:
@@ -52,7 +59,7 @@ class Loop:
                 source = store.Source(self.python, "loop", signature, self.options)
                 told = _told(self.python)
                 stamp = hashlib.sha256(f"{_text(self.python)} {told} {signature}".encode()).hexdigest()
-                made = store.machine_code(stamp, lambda: [source], kept=" at 0x" not in told)
+                made = store.machine_code(stamp, lambda: [source], kept=" at 0x" not in told, anew=anew)
                 found = self._compiled[dtype.char] = made["loop"]
             return found
 

@@ -141,8 +141,12 @@ def pays(
         size = sum(math.prod(one.shape) * one.dtype.itemsize for one in arrays if isinstance(one, Like))
         if size > _LARGEST or _spent["seconds"] >= BUDGET:
             return None
-        given = [made(one) for one in arrays]
-        known = ratio(reference, faster, getattr(faster, "typical", lambda *same: same)(*given), params)
+        given = getattr(faster, "typical", lambda *same: same)(*[made(one) for one in arrays])
+        there = [loop.load(arrays[0].dtype) for loop in getattr(faster, "loops", ())]
+        if not all(there):
+            with np.errstate(all="ignore"):
+                faster(*given, **params)  # compiles what such a call needs, which is not counted
+        known = ratio(reference, faster, given, params)
         if known is None:
             return None
         keep(key, known)

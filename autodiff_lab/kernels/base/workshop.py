@@ -69,5 +69,7 @@ def _do(wish: str | Override) -> None:
         store.load(wish)
         return
     kernel = choose.Chosen(wish.name, wish.reference, wish.override, lambda *arrays, **params: 0)
-    if kernel.compile(wish.dtype) and wish.given:
+    if not wish.given:
+        kernel.compile(wish.dtype)
+    elif kernel.takes(wish.dtype):
         measuring.pays(kernel.name, kernel.reference, kernel.override(), wish.given, wish.params)

@@ -179,7 +179,7 @@ def _gradients(g: Any, plane: Any, d: int, scale: Any, epsilon: float, scaled: b
 _ROWS: dict[str, Any] = {"axes": (-1,), "epsilon": 1e-3}
 
 
-@override(_row_moments, *columns.LOOPS, *whole.LOOPS)
+@override(_row_moments, *columns.OF_MOMENTS, *whole.OF_MOMENTS)
 def moments(x: Any, axes: Axes) -> Any:
     """Mean and variance of rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -197,7 +197,7 @@ def moments(x: Any, axes: Axes) -> Any:
     return means.reshape(shape), variances.reshape(shape)
 
 
-@override(_forward, *columns.LOOPS, *whole.LOOPS)
+@override(_forward, *columns.OF_FORWARD, *whole.OF_FORWARD)
 def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows, columns, or groups of columns."""
     seen = planes(x, axes)
@@ -208,7 +208,7 @@ def plain_normalize(x: Any, axes: Axes, epsilon: float) -> Any:
     return _normalized(*seen, np.ones(width, x.dtype), np.zeros(width, x.dtype), epsilon).reshape(x.shape)
 
 
-@override(_grad, *columns.LOOPS, *whole.LOOPS)
+@override(_grad, *columns.OF_GRAD, *whole.OF_GRAD)
 def plain_normalize_grad(g: Any, x: Any, axes: Axes, epsilon: float) -> Any:
     """Gradient of rows, columns, or groups of columns."""
     seen = planes(x, axes, g)
@@ -238,7 +238,7 @@ def _scales(plane: Any, d: int, scale: Any, x: Any, axes: Axes) -> bool:
     return w == 1 or whole.fits(n, w) or a == d == 1
 
 
-@override(_forward, *columns.LOOPS, *whole.LOOPS)
+@override(_forward, *columns.OF_FORWARD, *whole.OF_FORWARD)
 def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> Any:
     """Normalize rows or columns, with a scale and an offset."""
     seen = planes(x, axes)
@@ -247,7 +247,7 @@ def normalize(x: Any, scale: Any, offset: Any, axes: Axes, epsilon: float) -> An
     return _normalized(*seen, row_major(scale).reshape(-1), row_major(offset).reshape(-1), epsilon).reshape(x.shape)
 
 
-@override(_scaled_grad, *columns.LOOPS, *whole.LOOPS)
+@override(_scaled_grad, *columns.OF_GRAD, *whole.OF_GRAD)
 def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> Any:
     """Gradients of rows or columns, of the scale and of the offset."""
     seen = planes(x, axes, g)

@@ -131,7 +131,7 @@ def _grad(
             to[k] = factor[k] * (g_row[k] - level[k] - (row[k] - mean[k]) * tilt[k])
 
 
-LOOPS = (_measure, _measure_both, _forward, _grad)
+OF_MOMENTS, OF_FORWARD, OF_GRAD = (_measure,), (_measure, _forward), (_measure, _measure_both, _grad)
 
 
 def _mapped(function: Any, *found: Statistics) -> Statistics:

@@ -154,7 +154,7 @@ def _grad(
                 into[k] = factor[k] * g_row[k] - level[k] - (row[k] - mean[k]) * tilt[k]
 
 
-LOOPS = (_moments, _forward, _grad)
+OF_MOMENTS, OF_FORWARD, OF_GRAD = (_moments,), (_forward,), (_grad,)
 
 
 def fits(n: int, w: int) -> bool:
