@@ -28,6 +28,12 @@ UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.sub: np.subtract,
     operator.mul: np.multiply,
     operator.truediv: np.true_divide,
+    operator.lt: np.less,
+    operator.le: np.less_equal,
+    operator.gt: np.greater,
+    operator.ge: np.greater_equal,
+    operator.eq: np.equal,
+    operator.ne: np.not_equal,
 }
 """By Python's operator, the function of NumPy's that it calls."""
 FEW_TO_ADD = 4096
@@ -40,6 +46,8 @@ MOST_FOR_PRODUCTS = 1 << 16
 """Elements that several such calls add up; a compiled kernel is as quick with more."""
 LONGEST_ROW = 512
 """Elements of a row that BLAS adds up as precisely as NumPy, which adds pairs in longer ones."""
+LONG_COLUMN = 32
+"""Elements of a column that is added up by itself where rows are short."""
 _ONES = {char: np.ones(FEW_FOR_A_PRODUCT, char) for char in "fd"}
 
 
@@ -49,7 +57,7 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     Parameters
     ----------
     function : callable
-        A key of `UFUNCS`.
+        A key of `UFUNCS`, or a ufunc; others are called as they are.
     x, y : ndarray
         Of shapes that broadcast; if they do not, `function` says so.
 
@@ -72,12 +80,13 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
         loops, how = ROWS.get(function), spread_of(x.shape, y.shape)
         found = None if loops is None or how is None else loops.apply(x, y, how)
         return function(x, y) if found is None else found
-    if x.dtype.kind != "f" or x.dtype != y.dtype or function not in UFUNCS:
+    ufunc: Any = UFUNCS.get(function, function)
+    if x.dtype.kind != "f" or x.dtype != y.dtype or ufunc.__class__ is not np.ufunc:
         return function(x, y)
     shape = _shape_by_columns(x.shape, y.shape)
     if shape is None:
         return function(x, y)
-    ufunc, made = UFUNCS[function], np.empty(shape, x.dtype)
+    made = np.empty(shape, ufunc.resolve_dtypes((x.dtype, x.dtype, None))[2])
     for k in range(shape[-1]):
         ufunc(x[..., k if x.shape[-1] > 1 else 0], y[..., k if y.shape[-1] > 1 else 0], out=made[..., k])
     return made
@@ -99,6 +108,13 @@ def _shape_by_columns(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]
         return None
     many = MANY_OF_BOTH if prod(x) < size > prod(y) else MANY
     return shape if len(shape) > 1 and 1 < shape[-1] < SHORT and size >= many else None
+
+
+def difference(x: Any, y: Any) -> Any:
+    """Return x minus y, of whatever kind; by rows or columns where that is quicker."""
+    if x.__class__ is ndarray is y.__class__ and x.ndim and y.ndim and x.shape != y.shape:
+        return by_columns(operator.sub, x, y)
+    return x - y
 
 
 def product(x: Any, y: Any) -> Any:
@@ -193,6 +209,16 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return made if made.shape == shape else made.reshape(shape)
 
 
+@lru_cache(4096)
+def _long_columns(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int] | None:
+    """Return a shape (a, n, b) in which neighbouring axes are n, where columns are long and rows are short."""
+    if not axes or axes[-1] >= -1 or axes != tuple(range(axes[0], axes[-1] + 1)):
+        return None
+    a, b = prod(shape[: axes[0]]), prod(shape[axes[-1] + 1 :])
+    n = prod(shape[axes[0] : axes[-1] + 1])
+    return (a, n, b) if a > 1 < b < SHORT and n >= LONG_COLUMN else None
+
+
 def sum_over_axes(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Sum over some axes; few elements, a very short last axis, or all but a short last one in a faster way.
 
@@ -201,6 +227,12 @@ def sum_over_axes(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     total = sum_by_product(x, axes, keepdims) if x.__class__ is ndarray else None
     if total is not None:
         return total
+    if x.__class__ is ndarray and x.size > MOST_FOR_PRODUCTS and (sizes := _long_columns(x.shape, axes)) is not None:
+        a, _, b = sizes
+        made, view = np.empty((a, b), x.dtype), x.reshape(sizes)
+        for k in range(b):
+            np.add.reduce(view[..., k], axis=1, dtype=x.dtype, out=made[:, k])
+        return made.reshape(*x.shape[: axes[0]], *(1,) * (len(axes) * keepdims), *x.shape[axes[-1] + 1 :])
     short = len(axes) == x.ndim - 1 and -1 not in axes and x.size >= FEW_TO_ADD and 1 < x.shape[-1] <= 64
     if not short or not x.flags.c_contiguous:
         return np.add.reduce(x, axis=axes, keepdims=keepdims, dtype=x.dtype)

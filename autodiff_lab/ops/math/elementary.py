@@ -15,6 +15,7 @@ from autodiff_lab.engine.op import REALS, Domain
 from autodiff_lab.engine.shape import TensorShape, listed
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor, ShapeMismatch
+from autodiff_lab.kernels.base.columns import difference
 from autodiff_lab.kernels.base.elementwise import Chain, in_one_pass
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import real_only
@@ -55,7 +56,7 @@ Tensor(1.5707964, shape=(), dtype=float32)""", domain="all points but the origin
 
 
 def _squared_difference(x: Any, y: Any) -> Any:
-    away = x - y
+    away = difference(x, y)
     return np.square(away) if away.itemsize < 8 or away.dtype.kind != "c" else away * np.conj(away)
 
 
@@ -63,7 +64,7 @@ def _difference_rule(ops: Any, g: Any, x: Any, y: Any) -> Any:
     """Return the contribution of x; for complex numbers |x - y|² is real, so only the real part of g is passed on."""
     if is_complex(x):
         return ops.conj(2 * (x - y)) * ops.widen(ops.real_part(g))
-    return g * (2 * (x - y))
+    return g * (2 * difference(x, y))
 
 
 squared_difference = binary(
