@@ -312,3 +312,13 @@ def test_a_library_that_is_none_is_passed_over(tmp_path: Path) -> None:
     wrong.write_text("not a library", encoding="utf-8")
     assert second_library.opened(wrong) is None
     assert second_library.opened(tmp_path / "missing.so") is None
+
+
+@pytest.mark.parametrize("shapes", [((4, 5), (5, 3)), ((2, 4, 5), (5, 3)), ((5,), (5, 3)), ((2, 4, 5), (2, 5, 1))])
+def test_half_floats_are_multiplied_in_float32_and_rounded_once(shapes: tuple[tuple[int, ...], ...]) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(size=shape).astype(np.float16) for shape in shapes)
+    wanted = (x.astype(np.float32) @ y.astype(np.float32)).astype(np.float16)
+    found = blas.matmul(x, y)
+    assert found.dtype == np.float16
+    np.testing.assert_array_equal(found, wanted)

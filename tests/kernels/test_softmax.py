@@ -134,3 +134,11 @@ def test_eight_threads_may_call_one_kernel() -> None:
     with ThreadPoolExecutor(8) as pool:
         for made in pool.map(lambda _: kernel.override()(x, axis=-1), range(40)):
             np.testing.assert_array_equal(made, alone)
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_stacks_of_cotangents_share_one_result(name: str) -> None:
+    rng = np.random.default_rng(4)
+    y = rng.uniform(0.1, 0.9, (30, 4)).astype("f")
+    agree(name, rng.normal(size=(5, 30, 4)).astype("f"), y, axis=-1, tolerance=4e-6)
+    agree(name, rng.normal(size=(1, 30, 4)).astype("f"), np.stack([y, y]), axis=-1, tolerance=4e-6)

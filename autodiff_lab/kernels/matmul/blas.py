@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.kernels.base.choose import CHOSEN, OnGpu
+from autodiff_lab.kernels.base.halves import as_float32
 
 WISHES = ("numpy", "auto", "second")
 """What ``AUTODIFF_LAB_BLAS`` may be; ``auto`` is an older name of the default."""
@@ -27,7 +28,7 @@ if _WISH not in WISHES:
     raise ValueError(f"AUTODIFF_LAB_BLAS={_WISH!r} is unknown. Try one of {WISHES}.")
 
 ndarray = np.ndarray
-_TRUTH = np.dtype(np.bool_)
+_TRUTH, _HALF = np.dtype(np.bool_), np.dtype(np.float16)
 
 
 def product(x: Any, y: Any) -> Any:
@@ -74,6 +75,8 @@ class Products(OnGpu):
         >>> float(blas.matmul(x, x.T)[0, 0])
         300.0
         """
+        if x.dtype is _HALF and x.__class__ is ndarray:  # NumPy has no BLAS for it, and takes a hundred times as long
+            return as_float32(self, x, y)
         shape = y.shape
         if x.ndim < 3 and (len(shape) < 2 or x.size * shape[-1] < LARGE):
             out = x @ y

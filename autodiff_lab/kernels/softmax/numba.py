@@ -131,8 +131,13 @@ def log_softmax(x: Any, axis: int) -> Any:
 
 
 def _grad(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
-    if axis != -1 or not y.size or not y.ndim or g.shape != y.shape or g.dtype != y.dtype:
+    if axis != -1 or not y.size or not y.ndim or g.dtype != y.dtype:
         return NotImplemented
+    if g.shape != y.shape:  # stacks of cotangents for one result
+        if not g.ndim or g.shape[-1] != y.shape[-1]:
+            return NotImplemented
+        shape = np.broadcast_shapes(g.shape, y.shape)
+        g, y = np.broadcast_to(g, shape), np.broadcast_to(y, shape)
     cotangents, rows = rows_of(g), rows_of(y)
     made = np.empty(rows.shape, y.dtype)
     run = loop_of[y.dtype]
