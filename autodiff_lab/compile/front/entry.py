@@ -75,6 +75,8 @@ class Compiled:
     """Which values and shapes it assumes."""
     others: list[Compiled] = field(default_factory=list)
     """Programs for other values of what this one assumes."""
+    latest: Compiled | None = None
+    """The one of them that served the last call, which most likely serves the next one."""
     tried: int = 0
     """Traces for others."""
     making: Any = None
@@ -99,6 +101,9 @@ class Compiled:
 
     def call(self, arrays: list[Any]) -> tuple[bool, Any]:
         """Run the program; False if it cannot serve these values, in which case nothing has changed."""
+        latest = self.latest
+        if latest is not None and latest.serves(arrays) and (served := latest.call(arrays))[0]:
+            return served
         if self.open_shapes and any(v._held.shape != shape for v, shape in self.open_shapes):
             return False, None
         undo, given = None, arrays
@@ -113,7 +118,7 @@ class Compiled:
                     undo()
                 return self._otherwise(given)
             if self.assumed:
-                self.served += 1
+                self.served, self.latest = self.served + 1, None
             if not self.assigned:
                 return True, wrap(values[0]) if self.alone else self.rebuild([wrap(a) for a in values])
             count = len(values) - len(self.assigned)
@@ -123,11 +128,13 @@ class Compiled:
 
     def _otherwise(self, arrays: list[Any]) -> tuple[bool, Any]:
         """Run the program for other values that can serve a call, if there is one."""
+        tried, self.latest = self.latest, None
         for other in self.others:
-            if other.serves(arrays):
+            if other is not tried and other.serves(arrays):
                 done, result = other.call(arrays)
                 if done:
-                    return done, result
+                    self.latest = other
+                    return True, result
         self.missed += 1
         return False, None
 

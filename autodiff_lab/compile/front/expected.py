@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.lines import OtherValueError
 from autodiff_lab.engine.op import Op
 
 MOST = 64
@@ -17,10 +18,6 @@ MOST = 64
 
 MOST_ASSUMED = 256
 """Values that a program may assume: a loop that ends by its values may have any number of turns, all of them lines."""
-
-
-class OtherValueError(Exception):
-    """A value differs from the one that the program was compiled for."""
 
 
 def _checked(x: Any, value: tuple[int, ...]) -> Any:

@@ -86,6 +86,10 @@ def comment(line: Line, program: Program, names: dict[int, str]) -> str:
         return line.op.name
 
 
+class OtherValueError(Exception):
+    """A value differs from the one that a program was compiled for."""
+
+
 STATIC = frozenset({
     "sum", "mean", "max", "min", "any", "all", "matmul", "transpose", "reshape", "broadcast_to", "slice", "unslice",
     "slice_axis", "pad_axis", "take", "accumulate_parts",

@@ -33,7 +33,7 @@ def call_step(site: Any, function: Any, slots: Any) -> Any:
 
 @register_jitable
 def run_steps(steps, slots, room) -> int:
-    """Run steps in order; return whether one declined.
+    """Run steps in order; return what the first said that declined, else 0.
 
     `steps` has the address of each step and the place of its first slot; `slots` has, for each slot, the base that is
     added to it.  `room` begins with the bases of this call, and ends with space for the slots.
@@ -43,6 +43,7 @@ def run_steps(steps, slots, room) -> int:
         room[first + n] = room[slots[n, 0]] + slots[n, 1]
     begin = room.ctypes.data + 8 * first
     for n in range(steps.shape[0]):
-        if call_step(steps[n, 0], begin + 8 * steps[n, 1]) != 0:
-            return 1
+        said = call_step(steps[n, 0], begin + 8 * steps[n, 1])
+        if said != 0:
+            return said
     return 0

@@ -14,6 +14,9 @@ from numpy import finfo
 from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths.single import greatest, least
 
+OTHER_VALUE = 2
+"""What `expect` returns instead of 1: the program is to be left, and not run again by NumPy."""
+
 
 @register_jitable
 def gather(out, x, positions, outer, length, inner, count) -> int:
@@ -115,9 +118,9 @@ def find_order(out, x, outer, length, inner, count, falling) -> int:
 
 @register_jitable
 def expect(out, x, value) -> int:
-    """Copy one number; return 1 where it is another than the program was compiled for."""
+    """Copy one number; return `OTHER_VALUE` where it is another than the program was compiled for."""
     out[0] = x[0]
-    return 0 if x[0] == value else 1
+    return 0 if x[0] == value else OTHER_VALUE
 
 
 @register_jitable

@@ -66,11 +66,12 @@ class Entry(Wrapper):
         at = b.shl(index, INT64(1))
         address, place = (b.load(b.gep(steps, [b.add(at, INT64(n))])) for n in range(2))
         said = b.call(b.inttoptr(address, kind), [b.gep(own, [place])])
+        word = b.sext(said, INT64)
         declined, on = b.block, b.append_basic_block()
         b.cbranch(b.icmp_signed("!=", said, INT32(0)), after, on)
         b.position_at_end(on)
         end()
         answer = b.phi(INT64)
-        for block, value in ((index.parent, 0), (declined, 1)):
-            answer.add_incoming(INT64(value), block)
+        answer.add_incoming(INT64(0), index.parent)
+        answer.add_incoming(word, declined)
         return ir.IntType(1)(1), [answer]
