@@ -105,7 +105,7 @@ def test_truth_values_stay_in_the_loop_that_makes_them() -> None:
     assert "np.logical" not in f.source
 
 
-@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 4.0, 0.5, -1.0, 1.5])
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 4.0, 0.5, -0.5, -1.0, 1.5, -1.5, 2.5, -2.5, 3.5])
 def test_powers_with_known_exponents_and_their_slopes(exponent: float) -> None:
     x = lab.constant(np.array([0.25, 1.0, 2.0, 3.5, 7.0, 100.0], np.float32))
 
@@ -126,3 +126,21 @@ def test_powers_with_known_exponents_and_their_slopes(exponent: float) -> None:
         else:
             assert np.allclose(a.numpy(), b.numpy(), rtol=1e-6)
     assert not [line for line in compiled.source.splitlines() if "power_grad_(" in line]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 1.5, -1.5, 2.5, -2.5])
+def test_powers_by_roots_err_by_two_units_and_keep_what_is_special(exponent: float, dtype: str) -> None:
+    info = np.finfo(dtype)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, info.tiny, info.max, 1e-25, 1e26]
+    x = np.concatenate([special, np.exp(np.random.default_rng(0).normal(scale=5, size=1000))]).astype(dtype)
+    compiled = lab.function(lambda x: (x**exponent, x * 2.0 + 1.0))
+    compiled(lab.constant(x))
+    with np.errstate(all="ignore"):
+        wanted = x ** x.dtype.type(exponent)
+    found = compiled(lab.constant(x))[0].numpy()
+    assert "power(" not in compiled.source
+    odd = ~np.isfinite(wanted)
+    np.testing.assert_array_equal(found[odd], wanted[odd])
+    assert np.array_equal(np.signbit(found[:4]), np.signbit(wanted[:4]))
+    assert np.all(np.abs(found[~odd] - wanted[~odd]) <= 2 * np.spacing(np.abs(wanted[~odd])))
