@@ -364,3 +364,29 @@ def test_conditions_as_numbers_and_sums_of_one_number_are_part_of_a_sequence(dty
         return kept, loss, tape.gradient(loss, x)
 
     in_one_call(run, normal(5, 7, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_quotients_of_integers_are_part_of_a_sequence(dtype: str) -> None:
+    x, y = DRAW.integers(-50, 50, (5, 7)), DRAW.choice([-7, -3, -2, 1, 2, 5, 9], (5, 7))
+    in_one_call(lambda x, y: (x // y, x % y, x // 3, x % 7, lab.abs(x), lab.cumsum(x, 1)), *(
+        number.astype(dtype) for number in (x, y)
+    ))  # fmt: skip
+
+
+def test_quotients_by_nothing_and_by_minus_one_are_left_to_numpy() -> None:
+    made = lab.function(lambda x, y: (x // y, x % y, x + y))
+    least = np.array([np.iinfo(np.int32).min, 7, -7], np.int32)
+    for y in ([2, 3, 4], [-1, -1, -1], [1, -1, 2]):
+        for _ in range(2):
+            quotients, rests, _ = made(lab.constant(least), lab.constant(np.array(y, np.int32)))
+            with np.errstate(all="ignore"):
+                np.testing.assert_array_equal(quotients.numpy(), least // np.array(y, np.int32))
+                np.testing.assert_array_equal(rests.numpy(), least % np.array(y, np.int32))
+    with refused(InvalidArgumentError, "integer division by zero"):
+        made(lab.constant(least), lab.constant(np.array([1, 0, 2], np.int32)))
+
+
+def test_truth_values_are_picked_in_a_sequence() -> None:
+    truths, at = DRAW.random((4, 6)) > 0.5, DRAW.integers(0, 6, (4, 3))
+    in_one_call(lambda t, k: (lab.gather(t, k, batch_dims=1), lab.logical_not(t)), truths, at)

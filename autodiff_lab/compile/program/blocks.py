@@ -256,12 +256,13 @@ _FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
     **dict.fromkeys(("argsort", "take_along", "top_positions"), (*_FLOATS, *_INTEGERS)),
-    **dict.fromkeys(("gather", "gather_nd"), (*_FLOATS, *_INTEGERS, *_COMPLEX)),
+    **dict.fromkeys(("gather", "gather_nd"), (*_FLOATS, *_INTEGERS, *_COMPLEX, "bool")),
     **dict.fromkeys(("scatter_axis", "scatter_nd"), (*_FLOATS, *_COMPLEX)),
     **dict.fromkeys(("max", "min", "prod"), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(FUNCTIONS, (*_FLOATS, *_COMPLEX)),
     "mean": (*_FLOATS, *_COMPLEX),
     "sum": (*_FLOATS, *_INTEGERS, *_COMPLEX),
+    **dict.fromkeys(("cumprod", "cumsum"), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(("all", "any"), ("bool",)),
     **dict.fromkeys(("marked_classes", "one_hot"), _INTEGERS),
     "expect": (*_INTEGERS, "bool"),

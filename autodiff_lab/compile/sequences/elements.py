@@ -27,9 +27,11 @@ class Elements(NamedTuple):
 
 SHORT = 64
 """Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
+_QUOTIENTS = {"floordiv": "number(int64({0}) // by)", "floormod": "number(int64({0}) % by)"}
+"""Of integers: `by` is the divisor; 0 is for NumPy's kernel to refuse, and -1 overflows."""
 _OF_INTEGERS = frozenset({
-    "add", "clip", "equal", "greater", "greater_equal", "less", "less_equal", "maximum", "minimum", "multiply",
-    "negative", "not_equal", "subtract", "where",
+    "abs", "add", "clip", "equal", "greater", "greater_equal", "less", "less_equal", "maximum", "minimum", "multiply",
+    "negative", "not_equal", "subtract", "where", *_QUOTIENTS,
 })  # fmt: skip
 """Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
 _OF_COMPLEX = {
@@ -127,7 +129,7 @@ def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[l
 
 def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
     is_complex = any(kind.startswith("complex") for kind in kinds)
-    own = _OF_COMPLEX[line.op.name] if is_complex else library_call(line, program)
+    own = _OF_COMPLEX[line.op.name] if is_complex else library_call(line, program) or _QUOTIENTS.get(line.op.name)
     found, turned = own or expression(line, program) or "", angle(line)
     number = next((kind for kind in kinds if kind != "bool"), "float32")
     names = [kind if is_complex else "bool_" if kind == "bool" else "number" for kind in kinds]
@@ -150,15 +152,17 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
         else:
             outer.append(f"x{m} = {where}")
             inner.append(f"v{m} = at(x{m} + {sizes[m + 1]} * l * slots[{at + 3}], 1, {names[m + 1]})[0]")
+    if "by" in found:
+        inner += ["by = int64(v1)", "far |= int32(by == 0) | int32(by == -1)", "by = choose(by == -1, one64, by)"]
     inner.append(f"out[l] = {found.format(*(f'v{m}' for m in range(count)))}")
     inner += ["far |= int32(is_far(v0))"] if turned else []
     body = [*outer, "for l in range(n):", *indented(inner)]
     for depth, turn in ((2, "k"), (1, "j"), (0, "i")):
         body = [f"for {turn} in range(slots[{first + depth}]):", *indented(body)]
     integers = [
-        f"from numpy import {number} as number, bool_, int32",
+        f"from numpy import {number} as number, bool_, int32, int64",
         "from autodiff_lab.kernels.maths.single import choose, larger, smaller",
-        "zero, one = number(0), number(1)",
+        "zero, one, one64 = number(0), number(1), int64(1)",
     ]
     parts = "single" if "complex64" in kinds else "double"
     complex_ = [
