@@ -69,7 +69,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
     """
     regions, outside, stage = find_regions(program)
     order = {id(line): n for n, line in enumerate(program.lines)}
-    timed: list[tuple[int, int, str, Region | Step]] = []
+    timed: list[tuple[int, int, str, Region | Step | Call]] = []
     for number, region in enumerate(regions, start=1):
         if region.memory is not None:
             region, left = _on_gpu("kernels").without_row_sums(region, program)
@@ -80,7 +80,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
     timed += [(stage[line.outs[0]], order[id(line)], kernel.title, kernel) for line, kernel in pairs]
     for line in outside:
         one = calls.get(line.outs[0])
-        timed.append((stage[line.outs[0]], order[id(line)], "", line if one is None else one.kernel(names)))
+        timed.append((stage[line.outs[0]], order[id(line)], "", line if one is None else one))
     timed.sort(key=lambda item: item[:2])
     found = [(title, item) for *_, title, item in timed]
     if program.memory is None:
@@ -88,7 +88,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
     steps: list[Step] = []
     for title, item in found:
         if not isinstance(item, Region):
-            steps.append(item)
+            steps.append(item.kernel(names) if isinstance(item, Call) else item)
             continue
         kernel = _kernel(item, program, names, int(title.rpartition("_")[2]), skipped)
         steps += [kernel] if kernel is not None else sorted(item.all, key=lambda line: order[id(line)])

@@ -26,7 +26,7 @@ pytest.importorskip("numba", reason="recurrences need Numba")
 
 
 def turns_of(compiled: Any) -> list[int]:
-    return [kernel.turns for kernel in compiled.kernels if kernel.turns]
+    return [turns for kernel in compiled.kernels for turns in kernel.turns]
 
 
 def same(found: list[Any], expected: list[Any], tolerance: float) -> None:

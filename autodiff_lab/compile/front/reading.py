@@ -110,7 +110,7 @@ class Readable:
 
     def _loops(self) -> str:
         """Name the loops over arrays that run as loops, in the order in which they run."""
-        turns = [str(kernel.turns) for kernel in self.kernels if kernel.turns]
+        turns = [str(turns) for kernel in self.kernels for turns in kernel.turns]
         if len(turns) < 2:
             return f" One loop over arrays, of {turns[0]} iterations, runs as a loop." if turns else ""
         many = f"{', '.join(turns[:-1])} and {turns[-1]}"

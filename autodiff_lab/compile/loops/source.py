@@ -37,8 +37,8 @@ class Kernel:
         Values that it takes and returns.
     function : callable
         Takes the arrays of `ins`, returns a tuple of the arrays of `outs`.
-    turns : int
-        Of a loop that the trace unrolled; 0 for other kernels.
+    turns : tuple of int
+        Of each loop in it that the trace unrolled.
     checked : tuple of int
         Values that it computes although nothing reads them, since they may end the program.
     """
@@ -50,7 +50,7 @@ class Kernel:
     function: Any
     backward: bool = False
     note: str = ""
-    turns: int = 0
+    turns: tuple[int, ...] = ()
     checked: tuple[int, ...] = ()
 
 

@@ -23,7 +23,7 @@ from autodiff_lab.compile.recurrences.sharing import with_parts_taken_again
 from autodiff_lab.compile.recurrences.text import Text
 from autodiff_lab.compile.recurrences.views import Unexpressed
 from autodiff_lab.compile.scalars.rolled import NotRolled, Roll, Writer, name_statements
-from autodiff_lab.engine.op import Op
+from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.store import load
 
 FEWEST = 24
@@ -107,10 +107,17 @@ class _Recurrences:
         last = self.lines[loop.end - loop.period : loop.end]
         finals = [at for at, line in enumerate(last) if line.outs[0] in self.single]
         try:
-            return Text(self.roll, number, self.program, finals)
+            text = Text(self.roll, number, self.program, finals)
+            tables = sum(isinstance(base, Tabled) and not self._is_known(base) for base in text.outside)
+            if tables >= loop.rounds:  # to put them together takes longer than the turns one by one
+                raise Unexpressed(f"{tables} other arrays in each turn")
         except Unexpressed as met:
             self.unrolled.append(f"A loop of {loop.rounds} turns stays unrolled: {met}")
             return None
+        return text
+
+    def _is_known(self, table: Tabled) -> bool:
+        return self.program.constants.keys() >= set(table.values)
 
     # --- the program without the turns ------------------------------------------------------------------------------
 
@@ -129,12 +136,20 @@ class _Recurrences:
                         lines += put_together(line, runs, self.program, values, stacks, self.roll)
                 fresh = count(1 + max(values))
                 continue
+            tables: dict[Tabled, int] = {}
+            for base in self.texts[number].outside:
+                if isinstance(base, Tabled) and not self._is_known(base):
+                    shape, dtype, name, _ = values[base.values[0]]
+                    table = tables[base] = next(fresh)
+                    values[table] = Value((part.rounds, *shape), dtype, f"each_{name or 'v'}")
+                    how, first = {"axis": -1 - len(shape)}, self.lines[part.start]
+                    lines.append(Line(REGISTRY["stack"], base.values, how, (table,), first.place, first.cause))
             for at in self.texts[number].stacks:
                 shape, dtype, name, _ = values[self.lines[part.end - part.period + at].outs[0]]
                 stack = stacks[number, at] = next(fresh)
                 turns = part.rounds + int(self.roll.kept[number, at] is not None)
                 values[stack] = Value((turns, *shape), dtype, f"all_{name or 'v'}")
-            one = Call(self, number, stacks, values)
+            one = Call(self, number, stacks, tables, values)
             lines.append(one.line)
             calls[one.line.outs[0]] = one
             number += 1
@@ -156,25 +171,31 @@ class Call:
     """The line that stands for a loop, and its kernel."""
 
     def __init__(
-        self, found: _Recurrences, number: int, stacks: dict[tuple[int, int], int], values: dict[int, Value]
+        self,
+        found: _Recurrences,
+        number: int,
+        stacks: dict[tuple[int, int], int],
+        tables: dict[Tabled, int],
+        values: dict[int, Value],
     ) -> None:
         self.text, self.roll, self.values, self.number = found.texts[number], found.roll, values, number
-        self.program, self.stacks = found.program, stacks
+        self.program, self.stacks, self.tables = found.program, stacks, tables
         self.loop = loop = found.roll.loops[number]
         self.lines = found.lines[loop.start : loop.end]
         laws = [law for mine in loop.laws for law in mine]
-        taken = [i for law in laws for i in _named(law)]
+        taken = [i for law in laws if law not in tables for i in _named(law)]
         taken += [initial for initial in self.text.kept.values() if initial is not None]
         gone = {*self.program.constants, *(line.outs[0] for line in self.lines)}
         self.kept = sorted({(law.loop, law.at) for law in laws if isinstance(law, Kept)})
+        taken += tables.values()
         self.ins = [*(i for i in dict.fromkeys(taken) if i not in gone), *(stacks[key] for key in self.kept)]
         last = loop.end - loop.period
         self.finals = [found.lines[last + at].outs[0] for at in self.text.finals]
         before = self.lines[: -loop.period]
         self.rows = [line.outs[0] for line in before if line.outs[0] in found.single]  # taken out of a stack
-        self.outs = [*(stacks[number, at] for at in self.text.stacks), *self.finals, *self.rows]
+        self.made = [*(stacks[number, at] for at in self.text.stacks), *self.finals]
+        self.outs = [*self.made, *self.rows]
         first = self.lines[0]
-        self.run = self._wrapper()
         op = Op(RECURRENCE, self.plainly, None, sentence="runs a loop")
         self.line = Line(op, tuple(self.ins), {}, tuple(self.outs), first.place, first.cause)
 
@@ -182,6 +203,8 @@ class Call:
         """Run the loop line by line with NumPy."""
         known: dict[int, Any] = dict(self.program.constants)
         known.update(zip(self.ins, arrays, strict=True))
+        for base, table in self.tables.items():
+            known.update(zip(base.values, known[table], strict=True))
         for n, at in self.kept:
             stack, initial = known[self.stacks[n, at]], self.roll.kept[n, at]
             if initial is not None:
@@ -198,68 +221,78 @@ class Call:
             known[self.stacks[self.number, at]] = np.stack([*([] if initial is None else [known[initial]]), *rows])
         return tuple([known[i] for i in self.outs])
 
+    @property
+    def title(self) -> str:
+        """Its name in what is shown."""
+        return f"recurrence_{self.number + 1}"
+
+    @property
+    def note(self) -> str:
+        """What it is, in a few words."""
+        return f"{len(self.lines)} ops: {self.loop.rounds} iterations of one loop"
+
     def kernel(self, names: dict[int, str]) -> Kernel:
         """Return the compiled loop as a step of a program with these names."""
-        title, turns = f"recurrence_{self.number + 1}", self.loop.rounds
-        note, backward = f"{len(self.lines)} ops: {turns} iterations of one loop", self.lines[0].cause is not None
-        shown = self._shown(names, title)
-        return Kernel(title, shown, tuple(self.ins), tuple(self.outs), self.run, backward, note, turns)
+        ins, outs, backward = tuple(self.ins), tuple(self.outs), self.lines[0].cause is not None
+        run = self._wrapper()
+        return Kernel(self.title, self.shown(names), ins, outs, run, backward, self.note, (self.loop.rounds,))
+
+    def slots(self) -> list[Any]:
+        """Return the slots of the loop as a step of a sequence: numbers, constant arrays, and values by `VALUE`."""
+        found: list[Any] = [_address(self.text), self.loop.rounds, np.array(self.text.numbers, np.int64)]
+        for base in self.text.outside:
+            value = self._value_of(base)
+            found.append(self._constant(base) if value is None else (VALUE, value))
+        return [*found, *((VALUE, i) for i in self.made)]
+
+    def _value_of(self, base: Any) -> int | None:
+        """Return the value that comes in for a base, None if it is constant."""
+        if isinstance(base, Tabled):
+            return self.tables.get(base)
+        value = base[1] if base[0] == VALUE else self.stacks[base[1], base[2]]
+        return None if value in self.program.constants else value
+
+    def _constant(self, base: Any) -> Any:
+        known = self.program.constants
+        if not isinstance(base, Tabled):
+            return flat(known[base[1]])
+        numbers = numbers_of(base, self.program)
+        return flat(np.stack([known[i] for i in base.values] if numbers is None else numbers))
+
+    def place_of(self, row: int) -> tuple[int, int]:
+        """Return the stack in which a value of an earlier turn lies, and at which position."""
+        _, turn, at = self.roll.place[row]
+        return self.stacks[self.number, at], turn + int(self.text.kept[at] is not None)
 
     def _wrapper(self) -> Any:
         """Return the function that allocates what the loop writes, calls it, and returns its results."""
-        text, loop = self.text, self.loop
-        bound: dict[str, Any] = {
-            "loop": load(text.module).loop, "flat": flat, "empty": np.empty, "stack": np.stack, "plainly": self.plainly,
-            "moves": np.array(text.numbers, np.int64), "where": _address(text),
-        }  # fmt: skip
+        bound: dict[str, Any] = {"loop": load(self.text.module).loop, "flat": flat, "empty": np.empty}
+        bound["plainly"] = self.plainly
         name = {i: f"a{n}" for n, i in enumerate(self.ins)}
+        taken = ", ".join(name.values())
         body: list[str] = []
-        given = ["where", str(loop.rounds), "moves"]
-        for n, base in enumerate(text.outside):
-            if isinstance(base, Tabled):
-                given.append(self._table(n, base, name, bound, body))
-            elif base[0] == VALUE and base[1] in self.program.constants:
-                bound[f"c{n}"] = flat(self.program.constants[base[1]])
-                given.append(f"c{n}")
-            else:
-                given.append(f"flat({name[base[1] if base[0] == VALUE else self.stacks[base[1], base[2]]]})")
-        made = [*(self.stacks[self.number, at] for at in text.stacks), *self.finals]
-        for n, i in enumerate(made):
+        for n, i in enumerate(self.made):
             shape, dtype, _, _ = self.values[i]
             name[i] = f"b{n}"
             body.append(f'b{n} = empty({tuple(shape)}, "{dtype.name}")')
-            given.append(f"b{n}.reshape(-1)")
-        body.append(f"if loop({', '.join(given)}): return plainly({', '.join(name[i] for i in self.ins)})")
-        results = [
-            *(name[i] + ("" if self.values[i].shape else "[()]") for i in made),
-            *(self._row(i, name) for i in self.rows),
-        ]
+        given: list[str] = []
+        for n, slot in enumerate(self.slots()):
+            if isinstance(slot, tuple):
+                given.append(f"{name[slot[1]]}.reshape(-1)" if slot[1] in self.made else f"flat({name[slot[1]]})")
+            else:
+                bound[f"c{n}"] = slot
+                given.append(f"c{n}")
+        body.append(f"if loop({', '.join(given)}): return plainly({taken})")
+        results = [*(name[i] + ("" if self.values[i].shape else "[()]") for i in self.made)]
+        for i in self.rows:
+            stack, turn = self.place_of(i)
+            results.append(f"{name[stack]}[{turn}]{'.copy()' * (i in self.program.outputs)}")  # whose memory is its own
         body.append(f"return ({', '.join(results)},)")
-        code = "\n".join([f"def kernel({', '.join(name[i] for i in self.ins)}):", *indented(body)])
+        code = "\n".join([f"def kernel({taken}):", *indented(body)])
         exec(compile(code, "<autodiff_lab recurrence>", "exec"), bound)
         return bound["kernel"]
 
-    def _table(self, n: int, base: Tabled, name: dict[int, str], bound: dict[str, Any], body: list[str]) -> str:
-        """Return the name of a table with one value for each turn, which is made in each call unless it is constant."""
-        known = self.program.constants
-        numbers = numbers_of(base, self.program)
-        if all(i in known for i in base.values):
-            bound[f"t{n}"] = flat(np.stack([known[i] for i in base.values] if numbers is None else numbers))
-            return f"t{n}"
-        for i in base.values:
-            if i in known:
-                name[i] = f"k{i}"
-                bound[f"k{i}"] = known[i]
-        body.append(f"t{n} = stack(({', '.join(name[i] for i in base.values)},)).reshape(-1)")
-        return f"t{n}"
-
-    def _row(self, value: int, name: dict[int, str]) -> str:
-        """Return the expression of a value of an earlier turn; a result of the program owns its memory."""
-        _, turn, at = self.roll.place[value]
-        row = f"{name[self.stacks[self.number, at]]}[{turn + int(self.text.kept[at] is not None)}]"
-        return f"{row}.copy()" if value in self.program.outputs else row
-
-    def _shown(self, names: dict[int, str], title: str) -> str:
+    def shown(self, names: dict[int, str]) -> str:
         """Return the loop with the user's names and with comments."""
         namer = Namer(dict(names))
         for loop in self.roll.loops[: self.number + 1]:
@@ -273,7 +306,7 @@ class Call:
         rows = [f"{names[i]} = empty({self.values[i].shape})" for i in own]
         rows += [row for row in writer.one(self.number) if " = empty(" not in row]
         rows.append(f"return {', '.join(names[i] for i in self.outs)}")
-        return "\n".join(["@njit", f"def {title}({', '.join(names[i] for i in self.ins)}):", *indented(rows)])
+        return "\n".join(["@njit", f"def {self.title}({', '.join(names[i] for i in self.ins)}):", *indented(rows)])
 
 
 def _shown(line: Line, given: list[str]) -> str:

@@ -193,9 +193,15 @@ class NestWriter:
                 self._step(reduction, inner)
         made = [*self.rows[-1], *inner, *self.ends[-1]]
         for depth in range(len(self.lengths) - 1, -1, -1):
-            head = f"for {_turn(depth)} in range({self.length(self.lengths[depth])}):"
+            turns = "unordered" if self._are_independent() else "range"  # of an innermost loop
+            head = f"for {_turn(depth)} in {turns}({self.length(self.lengths[depth])}):"
             made = [*self.rows[depth], head, *indented(made), *self.ends[depth]]
         return made
+
+    def _are_independent(self) -> bool:
+        """Return whether each turn of the innermost loop adds to elements of its own, where it adds to memory."""
+        adding = [one for one in self.nest.reductions if self._depth(one) is None]
+        return all(self._along(one.target)[-1] for one in adding)
 
     def _is_copy(self) -> bool:
         """Return whether the nest copies one contiguous array."""

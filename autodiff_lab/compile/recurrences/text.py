@@ -21,8 +21,8 @@ from autodiff_lab.compile.scalars.rolled import Roll
 
 SHORT = 9
 """Elements below which a loop may be unrolled."""
-PUT = ["from autodiff_lab.kernels.maths.bits import put"]
-"""How one array is copied to another."""
+USED = ["from autodiff_lab.kernels.base.deferred import unordered", "from autodiff_lab.kernels.maths.bits import put"]
+"""How elements are gone through in any order, and how one array is copied to another."""
 _IN_TEXT = {"bool": "bool_", "int32": "int32", "int64": "int64"}
 ALIGNED = 16
 """Numbers of float32 in 64 bytes: where every buffer begins."""
@@ -41,6 +41,8 @@ class Text:
         Statements of which every value is stored, and of which the last one is.
     multiplies : bool
         Whether it calls BLAS.
+    module, step : str
+        A module whose `loop` Python calls, and one whose `step` is a step of a sequence.
     """
 
     def __init__(self, roll: Roll, number: int, program: Program, finals: list[int]) -> None:
@@ -63,7 +65,7 @@ class Text:
         self._sizes = self._measured()
         self._within = self._in_place()
         self._places = self._arranged()
-        self.module = self._module()
+        self.module, self.step = self._modules()
 
     # --- what is stored, and where ----------------------------------------------------------------------------------
 
@@ -191,7 +193,7 @@ class Text:
 
     # --- the text ----------------------------------------------------------------------------------------------------
 
-    def _module(self) -> str:
+    def _modules(self) -> tuple[str, str]:
         kind = self.body.dtype.name
         self._values: dict[str, Any] = {}
         self._lengths: dict[str, int] = {}
@@ -235,14 +237,21 @@ class Text:
         blocks = {piece.block[:2]: None for piece in self.order.pieces if isinstance(piece, Apply)}
         imported += [f"from {module} import {function}" for module, function in blocks]
         imported += ["from numpy import int64"] if self.ends["int64"] else []
-        return "\n".join([
+        head = [
             *preamble(kind, texts), "from numpy import float64", *imported,
             *constant_rows(dict(enumerate(self._values.values())), dict(enumerate(self._values))),
-            *PUT,
+            *USED,
+        ]  # fmt: skip
+        called = [
             f'@compiled("int32({", ".join(kind for _, kind in arguments)})", _nrt=True)',
             f"def loop({', '.join(name for name, _ in arguments)}):",
-            *indented(body),
-        ]) + "\n"  # fmt: skip
+        ]
+        kinds = [kind.removesuffix("[::1]").replace("boolean", "bool_") for _, kind in arguments]
+        begun = ["end, where, turns = 1 << 60, slots[0], slots[1]"]
+        begun += [f"{arguments[n][0]} = at(slots[{n}], end, numpy.{kinds[n]})" for n in range(2, len(arguments))]
+        stepping = ["import numpy", "from autodiff_lab.kernels.base.pointers import STEP, at"]
+        stepping += ["@addressed(STEP, _nrt=True)", "def step(slots):", *indented(begun)]
+        return tuple(["\n".join([*head, *before, *indented(body), ""]) for before in (called, stepping)])  # type: ignore[return-value]
 
     def _type(self, base: Any) -> str:
         """Return the type of a flat array, as Numba writes it."""

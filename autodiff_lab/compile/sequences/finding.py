@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from autodiff_lab.compile.loops.source import Kernel
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.kernels import Item, lines_of, sequence_kernel
 from autodiff_lab.compile.sequences.steps import gives_view, joins, worth_alone
 
@@ -20,7 +21,7 @@ FEWEST = 2
 """Steps that are worth a call of their own."""
 MOST_BYTES = 1 << 20
 """Bytes of the largest value between steps that may run in another order than in the program."""
-Found = tuple[str, Region | Kernel | Line]
+Found = tuple[str, Region | Kernel | Line | Call]
 
 
 def in_sequences(items: list[Found], program: Program, names: dict[int, str], skipped: list[str]) -> list[Found]:
@@ -161,7 +162,7 @@ class _Joining:
         return order
 
 
-def _touched(item: Region | Kernel | Line) -> tuple[list[int], list[int]]:
+def _touched(item: Region | Kernel | Line | Call) -> tuple[list[int], list[int]]:
     """Return what a step reads and what it makes."""
     if isinstance(item, Region):
         return item.ins(), [i for line in item.all for i in line.outs]

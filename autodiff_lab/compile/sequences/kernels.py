@@ -14,18 +14,20 @@ import numpy as np
 from autodiff_lab.compile.loops.kernels import given_and_made, loop_source, plainly
 from autodiff_lab.compile.loops.source import Kernel, assigned
 from autodiff_lab.compile.loops.text import indented
-from autodiff_lab.compile.program.lines import call, comment
+from autodiff_lab.compile.program.lines import OtherValueError, call, comment
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.tasks import Builder, Place
 from autodiff_lab.kernels.base.store import load
+from autodiff_lab.kernels.indexing.little import OTHER_VALUE
 
 LINE_BYTES = 64
 """Of a cache line; every value begins one."""
 KEPT_BYTES = 1 << 20
 """Larger rooms are freed after each call."""
 
-Item = tuple[str, Region | Line]
+Item = tuple[str, Region | Line | Call]
 """A step and its title, which is that of a loop in what is shown."""
 
 
@@ -40,14 +42,16 @@ def sequence_kernel(items: list[Item], needed: set[int], program: Program, names
     function = _wrapper(builder, outs, buffers, plainly(lines, program, builder.given, outs))
     backward = all(line.cause is not None for line in lines)
     source = _source(items, builder, outs, names, title)
-    note = f"{len(lines)} ops in one call"
+    count = sum(len(item.lines) if isinstance(item, Call) else len(lines_of(item)) for _, item in items)
+    note = f"{count} ops in one call"
     checked = tuple([i for line in lines for i in line.outs if i not in needed and not program.users[i]])
-    return Kernel(title, source, tuple(builder.given), tuple(outs), function, backward, note, checked=checked)
+    turns = tuple([item.loop.rounds for _, item in items if isinstance(item, Call)])
+    return Kernel(title, source, tuple(builder.given), tuple(outs), function, backward, note, turns, checked)
 
 
-def lines_of(item: Region | Line) -> tuple[Line, ...]:
-    """Return the lines that a step computes."""
-    return item.all if isinstance(item, Region) else (item,)
+def lines_of(item: Region | Line | Call) -> tuple[Line, ...]:
+    """Return the lines that a step computes; one stands for a whole loop over arrays."""
+    return item.all if isinstance(item, Region) else (item.line if isinstance(item, Call) else item,)
 
 
 def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any) -> Any:
@@ -81,13 +85,15 @@ def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any
         "        copies.append(True)",
         f"        return sequence({arguments})",
         *["    rooms.append(room)"] * (8 * total <= KEPT_BYTES),
+        f"    if declined == {OTHER_VALUE}:",
+        "        raise other",
         "    if declined:",
         f"        return without({arguments})",
         f"    return ({results}{',' * bool(outs)})",
     ]
     bound = {
         "run": run, "steps": steps, "slots": slots, "rooms": [], "copies": [], "empty": np.empty, "without": without,
-        "row_major": _row_major, "constants": builder.constants,
+        "row_major": _row_major, "other": OtherValueError, "constants": builder.constants,
     }  # fmt: skip
     exec(compile("\n".join(text), "<autodiff_lab sequence>", "exec"), bound)
     return bound["sequence"]
@@ -183,6 +189,10 @@ def _source(items: list[Item], builder: Builder, outs: list[int], names: dict[in
             ins, made = given_and_made(writer)
             text = assigned([names[i] for i in made], f"{name}({', '.join(names[i] for i in ins)})")
             words = f"{len(item.all)} op{'s' * (len(item.all) > 1)} in one loop"
+        elif isinstance(item, Call):
+            loops.append(item.shown(names))
+            text = assigned([names[i] for i in item.outs], f"{item.title}({', '.join(names[i] for i in item.ins)})")
+            words = item.note
         else:
             matrices = len(builder.program.values[item.ins[0]].shape) == 2
             text = f"{names[item.outs[0]]} = {call(item, names, bound, matrices)}"

@@ -10,6 +10,7 @@ from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.convolutions import passes_of
 from autodiff_lab.compile.sequences.elements import SHORT, in_short_rows, joins_alone
 from autodiff_lab.compile.sequences.layouts import (
@@ -31,6 +32,8 @@ With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter
 """
 LEAST_ALONE = 1024
 """Elements of an op in short rows that is worth a call by itself."""
+MOST_OF_LOOP = 1 << 22
+"""Bytes that a loop over arrays reads and writes, beyond which a call by itself costs next to nothing."""
 MOVING = frozenset({"gather", "gather_nd", "moved_rows", "scatter_axis", "scatter_nd"})
 """Ops by positions, of any size: their kernels add rows one by one too, after checks and arrangements of positions."""
 JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
@@ -47,8 +50,12 @@ def is_plain(program: Program, values: Iterable[int]) -> bool:
     )  # fmt: skip
 
 
-def joins(item: Region | Line, program: Program) -> bool:
+def joins(item: Region | Line | Call, program: Program) -> bool:
     """Return whether a step can be one of a sequence."""
+    if isinstance(item, Call):
+        values = [program.values[i] for i in (*item.ins, *item.outs)]
+        few = sum(math.prod(value.shape) * value.dtype.itemsize for value in values) < MOST_OF_LOOP
+        return few and is_plain(program, (*item.ins, *item.outs))
     if isinstance(item, Line):
         if not is_plain(program, (*item.ins, *item.outs)):
             return False
@@ -69,7 +76,7 @@ def joins(item: Region | Line, program: Program) -> bool:
     return small and item.memory is None and is_plain(program, item.ins())
 
 
-def worth_alone(item: Region | Line, program: Program) -> bool:
+def worth_alone(item: Region | Line | Call, program: Program) -> bool:
     """Return whether a step is quicker than NumPy although no other step is beside it."""
     if not isinstance(item, Line):
         return False

@@ -19,6 +19,7 @@ from autodiff_lab.compile.program.blocks import Block, block_of
 from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.convolutions import Pass, passes_of
 from autodiff_lab.compile.sequences.elements import elements_of, joins_alone, takes_few_loops
 from autodiff_lab.compile.sequences.layouts import (
@@ -83,10 +84,12 @@ class Builder:
         self._copies: dict[int, Place] = {}
         self._extra = 0  # buffers of no value
 
-    def add(self, item: Region | Line) -> None:
+    def add(self, item: Region | Line | Call) -> None:
         """Add the tasks of a step."""
         if isinstance(item, Region):
             self._loop(item)
+        elif isinstance(item, Call):
+            self._recurrence(item)
         elif item.op.name == "matmul":
             self._product(item)
         elif item.op.name in CASTS:
@@ -292,6 +295,22 @@ class Builder:
                 self.constants[at.buffer] = table
                 slots += [at, table.size]
             self.tasks.append(Task(load(one.text).step, tuple(slots), () if n else made))
+
+    def _recurrence(self, loop: Call) -> None:
+        slots: list[int | Place] = []
+        for slot in loop.slots():
+            if isinstance(slot, int):
+                slots.append(slot)
+            elif not isinstance(slot, tuple):
+                place = Place(self._another(), 0)
+                self.constants[place.buffer] = slot
+                slots.append(place)
+            else:
+                slots.append(self._new(slot[1]) if slot[1] in loop.made else self._dense(slot[1]))
+        self.tasks.append(Task(load(loop.text.step).step, tuple(slots), tuple(loop.made)))
+        for row in loop.rows:
+            (stack, turn), shape = loop.place_of(row), loop.values[row].shape
+            self.lies[row] = Lies(stack, turn * math.prod(shape), dense_strides(shape))
 
     def _loop(self, region: Region) -> None:
         writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)))

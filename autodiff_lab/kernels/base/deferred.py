@@ -55,6 +55,12 @@ def register_jitable(function: Callable[..., Any] | None = None, **options: Any)
     return mark if function is None else mark(function)
 
 
+@register_jitable
+def unordered(count: int) -> range:
+    """Return ``range(count)`` for an innermost loop of which no turn writes what another one reads or writes."""
+    return range(count)
+
+
 def overload(function: Callable[..., Any], jit_options: dict[str, Any]) -> Callable[[Callable[..., Any]], Any]:
     """Mark a function of dtypes that returns what compiled code calls instead of another function."""
 

@@ -66,7 +66,7 @@ class Statements(Expressions):
 
     def __init__(self, builder: Any, wide: dict[Any, np.dtype[Any]], *, wraps: bool, turns: Turns | None) -> None:
         super().__init__(builder, wraps=wraps)
-        self.turns = turns
+        self.turns, self.turns_apart = turns, turns
         self.wide = wide
         self.frames: list[Frame] = []
 
@@ -196,7 +196,11 @@ class Statements(Expressions):
     def _write_For(self, node: ast.For) -> None:
         over = self.value(node.iter)
         if isinstance(over, Range):
-            self._count(over, lambda at: self._turn(node, Number(LONG, at)), independent=is_innermost(node))
+            innermost = is_innermost(node)
+            if over.independent and innermost and self.turns_apart is None:
+                self.turns_apart = Turns(self.b.module)
+            turns = (self.turns_apart if over.independent else self.turns) if innermost else None
+            self._count(over, lambda at: self._turn(node, Number(LONG, at)), turns)
         elif isinstance(over, Array) and len(over.shape) == 1:
             self._count(_whole(over.shape[0]), lambda at: self._turn(node, self._element(over, at)))
         elif isinstance(over, tuple):
@@ -214,9 +218,8 @@ class Statements(Expressions):
         self._put(node.target, value)
         self.statements(node.body)
 
-    def _count(self, over: Range, turn: Callable[[Any], None], *, independent: bool = False) -> None:
-        """Write a loop that counts; its turns are `independent` if those of innermost loops are."""
-        turns = self.turns if independent else None
+    def _count(self, over: Range, turn: Callable[[Any], None], turns: Turns | None = None) -> None:
+        """Write a loop that counts, with the metadata of independent turns if they are."""
         b, step = self.b, over.step
         begin, (head, body, on, after) = b.block, [b.append_basic_block() for _ in range(4)]
         b.branch(head)

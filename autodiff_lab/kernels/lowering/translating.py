@@ -91,6 +91,8 @@ class Translator(Statements):
             args += self.value(one.value) if isinstance(one, ast.Starred) else [self.value(one)]
         if function is np.empty:
             return self._room(*args)
+        if function is deferred.unordered:
+            return call(self.a, range, args)._replace(independent=True)
         if isinstance(function, type) or not callable(function):
             return call(self.a, function, args)
         if function in _OPERATORS:

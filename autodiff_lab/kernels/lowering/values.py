@@ -30,11 +30,12 @@ class Array(NamedTuple):
 
 
 class Range(NamedTuple):
-    """What ``range`` returns; the step is an int of Python's if it is constant."""
+    """What ``range`` or `unordered` returns; the step is an int of Python's if it is constant."""
 
     start: Number
     stop: Number
     step: Any
+    independent: bool = False
 
 
 def lift(thing: Any) -> Any:
