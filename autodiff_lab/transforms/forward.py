@@ -116,9 +116,12 @@ class ForwardAccumulator:
     ) -> Any:
         """Return the tangent of each result; None where it does not depend on the inputs."""
         leaves, rebuild = nest.flatten(primals)
-        asked = asks_for_zeros(unconnected_gradients)
+        targets = [leaf if isinstance(leaf, Variable) else convert(leaf) for leaf in leaves]
         with self._heard_by_those_around():
-            return rebuild([self._one(leaf, asked) for leaf in leaves])
+            found = self._of(targets)
+            if asks_for_zeros(unconnected_gradients):
+                found = [zeros_like(t) if one is None else one for t, one in zip(targets, found, strict=True)]
+        return rebuild(found)
 
     @contextmanager
     def _heard_by_those_around(self) -> Generator[None]:
@@ -132,21 +135,30 @@ class ForwardAccumulator:
         finally:
             SINKS.set(sinks)
 
-    def _one(self, target: Any, zeros: bool) -> Tensor | None:
-        if isinstance(target, Variable):
-            for primal, tangent in zip(self._primals, self._tangents, strict=True):
-                if primal is target:
-                    return tangent
-        target = convert(target)
-        cotangent = zeros_like(target)
+    def _of(self, targets: list[Any]) -> list[Any]:
+        """Return the tangents of results, of all in two sweeps; None for what does not depend on the inputs."""
+        own = {id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)}
+        known = [own.get(id(target)) if isinstance(target, Variable) else None for target in targets]
+        asked = [convert(target) for target, one in zip(targets, known, strict=True) if one is None]
+        cotangents = [zeros_like(target) for target in asked]
         with GradientTape(watch_accessed_variables=False) as outer:
-            outer.watch(cotangent)
-            found = self._tape.gradient(target, self._primals, output_gradients=cotangent)
-            pairs = [(dense(g), t) for g, t in zip(found, self._tangents, strict=True) if g is not None]
+            outer.watch(cotangents)
+            found = self._tape.gradient(asked, self._primals, output_gradients=cotangents) if asked else []
+            pairs = [(dense(g), t) for g, t in zip(found, self._tangents, strict=False) if g is not None]
             total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
         if total is None:
-            return zeros_like(target) if zeros else None
-        return dense(outer.gradient(total, cotangent, unconnected_gradients=UnconnectedGradients.ZERO))
+            return known
+        alone = len(asked) == 1  # what depends on nothing is told by another sweep where there are several
+        how = UnconnectedGradients.ZERO if alone else UnconnectedGradients.NONE
+        rest = iter(zip(asked, outer.gradient(total, cotangents, unconnected_gradients=how), strict=True))
+        made: list[Any] = []
+        for one in known:
+            if one is None:
+                target, tangent = next(rest)
+                made.append(self._of([target])[0] if tangent is None else dense(tangent))
+            else:
+                made.append(one)
+        return made
 
 
 def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
