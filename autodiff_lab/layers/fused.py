@@ -143,7 +143,7 @@ class Plan:
             found.append(array)
         return found
 
-    def step(self, kernel: Any, arrays: list[Any], settings: tuple[float, ...]) -> None:
+    def step(self, kernel: Any, arrays: list[Any], settings: tuple[float, ...], optimizer: Any) -> None:
         """Change the variables and what is kept for them."""
         with LOCK.held:
             for group in self.groups:
@@ -151,7 +151,7 @@ class Plan:
             for n in self.large:
                 gradient, v = arrays[n], self.variables[n]
                 if gradient.__class__ is IndexedSlices:
-                    v.assign_sub(gradient * settings[0])
+                    optimizer._change_rows(gradient, v)
                     continue
                 flat = [writable(slot).reshape(-1) for slot in self.kept[n]]
                 along = np.array(settings, self.dtypes[n])
@@ -192,7 +192,7 @@ def _step(optimizer: Optimizer, plan: Plan, kernel: Any, arrays: list[Any], sett
     elif optimizer.global_clipnorm is not None:
         square = sum(map(_square, arrays))
         arrays = [_shortened(a, optimizer.global_clipnorm, square) for a in arrays]
-    plan.step(kernel, arrays, settings)
+    plan.step(kernel, arrays, settings, optimizer)
 
 
 def _vector(array: Any) -> Any:

@@ -12,6 +12,13 @@ from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.creation import zeros_like
+from autodiff_lab.ops.array.gathering import gather, scatter_nd
+from autodiff_lab.ops.array.joining import concat
+from autodiff_lab.ops.array.selection import argsort
+from autodiff_lab.ops.math.cumulative import cumsum
+from autodiff_lab.ops.math.segments import unsorted_segment_sum
 
 _logger = logging.getLogger("autodiff_lab")
 
@@ -78,3 +85,22 @@ def steps_to_take(grads_and_vars: Any, rows: bool = False) -> list[tuple[Any, Va
             )
         v._beside(tensor)
     return pairs
+
+
+def added_by_row(slices: IndexedSlices) -> Tensor:
+    """Return for each of the slices the sum of all that have its index.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> print(added_by_row(lab.IndexedSlices([[1.0], [2.0], [5.0]], [7, 3, 7])))
+    Tensor([[6.] [2.] [6.]], shape=(3, 1), dtype=float32)
+    """
+    at, count = slices.indices, slices.indices._held.size
+    if count < 2:
+        return slices.values
+    order = argsort(at, stable=True)
+    rising = gather(at, order)
+    new = cumsum(cast(rising[1:] != rising[:-1], "int64"))  # counts the indices that came before
+    place = scatter_nd(order[:, None], concat([zeros_like(new[:1]), new], 0), [count])
+    return gather(unsorted_segment_sum(slices.values, place, count), place)

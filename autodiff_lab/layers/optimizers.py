@@ -126,6 +126,7 @@ class Optimizer(Remembering):
     """
 
     slots: tuple[str, ...] = ()
+    _change_rows: Callable[[Any, Variable], None]
     _awaited: tuple[Any, ...] = ()
     _formula: Any = None  # the `change` that `_kernel` computes; a subclass that has another one is not fused
 
@@ -243,8 +244,7 @@ class Optimizer(Remembering):
 
     def _fused(self) -> tuple[Any, tuple[float, ...]] | None:
         """Return the kernel and the settings of the next step; None if it is not one of a built-in optimizer."""
-        kind = type(self)
-        if kind.change is not kind._formula or kind._moved is not Optimizer._moved:
+        if type(self).change is not type(self)._formula or type(self)._moved is not Optimizer._moved:
             return None
         rate = float(self._rate_now())
         decay = rate * float(self.weight_decay) if self.weight_decay else 0.0
@@ -255,7 +255,7 @@ class Optimizer(Remembering):
         raise NotImplementedError
 
     def _takes_rows(self) -> bool:
-        """Return whether a step along slices changes the named rows alone, by minus the rate times the slices."""
+        """Return whether a step along slices changes the named rows alone, by a method `_change_rows`."""
         return False
 
     def _moved(self, gradient: Any, value: Any, state: dict[str, Any], step: Any) -> Any:
@@ -292,9 +292,9 @@ class Optimizer(Remembering):
         for tensor, (_, v) in zip(gradients, pairs, strict=True):
             if tensor.__class__ is IndexedSlices:
                 with unheard():
-                    v.assign_sub(tensor * self._rate_for(tensor))
-                if sinks_now():
-                    tell_listeners(VariableAssigned(v._id, v.name, v._held, tensor._values._id, place_now()))
+                    self._change_rows(tensor, v)
+                for one in (v, *self._state[v].values()) if sinks_now() else ():
+                    tell_listeners(VariableAssigned(one._id, one.name, one._held, tensor._values._id, place_now()))
                 continue
             gradient = ranked(tensor._array)
             slots = self._state[v]
@@ -330,7 +330,7 @@ class Optimizer(Remembering):
             step = cast(self.iterations.read() + 1, "float64")
             for gradient, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs, strict=True):
                 if gradient.__class__ is IndexedSlices:
-                    v.assign_sub(gradient * self._rate_for(gradient))
+                    self._change_rows(gradient, v)
                     continue
                 slots = self._state[v]
                 state: dict[str, Any] = {name: slot.read() for name, slot in slots.items()}

@@ -12,8 +12,10 @@ import numpy as np
 
 from autodiff_lab.engine.convert import constant
 from autodiff_lab.engine.devices import following, zeros_beside
+from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.layers.gradient_pairs import added_by_row
 from autodiff_lab.layers.optimizers import OfEveryOptimizer, Optimizer, WithDecay, number
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather
@@ -70,8 +72,10 @@ class SGD(Optimizer):
         self.slots = ("momentum",) if momentum else ()
 
     def _takes_rows(self) -> bool:
-        whole = (self.momentum, self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm)
-        return type(self).change is SGD.change and not any(whole)
+        return type(self).change is SGD.change and not (self.momentum or self.weight_decay or self._clips())
+
+    def _change_rows(self, slices: IndexedSlices, v: Variable) -> None:
+        v.assign_sub(slices * self._rate_for(slices))
 
     def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         if not self.momentum:
@@ -212,6 +216,17 @@ class Adagrad(Optimizer):
         for v in new:
             slot = self._state[v]["sum"]
             slot.assign(zeros_beside(v._held, v._held.shape) + v._held.dtype.type(self.initial_accumulator_value))
+
+    def _takes_rows(self) -> bool:  # no other row changes, unless 0 is divided by 0
+        return type(self).change is Adagrad.change and self.epsilon > 0 and not (self.weight_decay or self._clips())
+
+    def _change_rows(self, slices: IndexedSlices, v: Variable) -> None:
+        at, slot = slices.indices, self._state[v]["sum"]
+        gradient = added_by_row(slices)
+        state: dict[str, Any] = {"sum": gather(slot, at)}
+        moved = gather(v, at) + self.change(gradient, gradient, state, 0)
+        slot.scatter_update(IndexedSlices(state["sum"], at))  # pyright: ignore[reportAttributeAccessIssue]
+        v.scatter_update(IndexedSlices(moved, at))  # pyright: ignore[reportAttributeAccessIssue]
 
     def change(self, gradient: Numbers, value: Numbers, state: dict[str, Numbers], step: Numbers | int) -> Numbers:
         state["sum"] = state["sum"] + gradient * gradient

@@ -1,6 +1,7 @@
 """Optimizers and schedules against their formulas, step by step; their state is saved and loaded."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,43 @@ def test_a_sparse_gradient_moves_only_its_rows() -> None:
         loss = lab.reduce_sum(lab.nn.embedding_lookup(table, [1, 3, 1]))
     optimizers.SGD(0.5).apply_gradients([(tape.gradient(loss, table), table)])
     np.testing.assert_array_equal(table[:, 0], [1.0, 0.0, 1.0, 0.5])
+
+
+@pytest.mark.parametrize("rows", [7, 4000])
+@pytest.mark.parametrize("how", ["eager", "compiled", "recorded"])
+@pytest.mark.parametrize("make", [optimizers.SGD, optimizers.Adagrad])
+def test_slices_move_rows_as_the_dense_gradient_they_stand_for(make: Any, how: str, rows: int) -> None:
+    draw = np.random.default_rng(0)
+    start, updates = draw.normal(size=(rows, 6)).astype(np.float32), draw.normal(size=(9, 6)).astype(np.float32)
+    for at in ([3, 1, 3, 0, 6, 3, 1, 5, 2], range(7, 16) if rows > 15 else [0] * 9, [6, 5, 4, 3, 2, 1, 0, 0, 0]):
+        sparse, dense = (lab.Variable(start) for _ in range(2))
+        whole = np.zeros_like(start)
+        np.add.at(whole, list(at), updates)
+        mine, theirs = make(0.1), make(0.1)
+        step = lambda g, at: mine.apply_gradients([(lab.IndexedSlices(g, at, (rows, 6)), sparse)])  # noqa: B023, E731
+        run = lab.function(step) if how == "compiled" else step
+        with lab.record() if how == "recorded" else nullcontext():
+            for _ in range(4):
+                run(lab.constant(updates), lab.constant(list(at)))
+                theirs.apply_gradients([(lab.constant(whole), dense)])
+        np.testing.assert_allclose(sparse.numpy(), dense.numpy(), rtol=1e-6, atol=1e-7)
+        for a, b in zip(mine.variables, theirs.variables, strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6, atol=1e-7)
+        if how == "compiled":
+            assert run.fallbacks == 0, run.why()
+
+
+def test_the_cost_of_sparse_steps_of_adagrad_is_that_of_their_rows() -> None:
+    table, optimizer = lab.Variable(np.zeros((200_000, 8), np.float32)), optimizers.Adagrad(0.1)
+    optimizer.build([table])
+    slot = optimizer.variables[-1]
+    slices = lab.IndexedSlices(np.ones((3, 8), np.float32), [5, 9, 5], (200_000, 8))
+    optimizer.apply_gradients([(slices, table)])
+    before = [array.__array_interface__["data"] for array in (table._own, slot._own)]
+    for _ in range(3):
+        optimizer.apply_gradients([(slices, table)])
+    assert [array.__array_interface__["data"] for array in (table._own, slot._own)] == before
+    assert sorted(np.flatnonzero(table.numpy()[:, 0])) == [5, 9]
 
 
 def test_a_model_is_updated_along_a_gradient_that_mirrors_it() -> None:
