@@ -230,10 +230,15 @@ def search_rows(rows: Any, values: Any, side: Any) -> Any:
     return made.astype(np.int64).reshape(*lead, values.shape[-1])
 
 
+SHORT_CHOICE = 1 << 15
+"""Elements of rows that are chosen as a whole, from which on masks of bits are as quick."""
+
+
 def choose_elements(x: Any, y: Any, condition: Any) -> Any:
     """Take the elements of x where a condition holds, those of y elsewhere, broadcast."""
     word = word_of(x if x.ndim else y)
-    if word is None or x.dtype != y.dtype or condition.dtype != np.bool_:
+    repeated = condition.shape[-1:] == (1,) and max(x.size, y.size) < SHORT_CHOICE  # whole rows, no branch is missed
+    if word is None or x.dtype != y.dtype or condition.dtype != np.bool_ or repeated:
         return np.where(condition, x, y)[()]
     if _is_nothing(y):
         return np.bitwise_and(x.view(word), bits_of(condition, word)).view(x.dtype)
