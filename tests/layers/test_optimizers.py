@@ -179,7 +179,7 @@ def test_slices_move_rows_as_the_dense_gradient_they_stand_for(make: Any, how: s
         np.add.at(whole, list(at), updates)
         mine, theirs = make(0.1), make(0.1)
         step = lambda g, at: mine.apply_gradients([(lab.IndexedSlices(g, at, (rows, 6)), sparse)])  # noqa: B023, E731
-        run = lab.function(step) if how == "compiled" else step
+        run: Any = lab.function(step) if how == "compiled" else step
         with lab.record() if how == "recorded" else nullcontext():
             for _ in range(4):
                 run(lab.constant(updates), lab.constant(list(at)))
