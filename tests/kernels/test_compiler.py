@@ -1,0 +1,57 @@
+"""The background gives way: it imports one module at a time, pauses after work, and is lent what it was owed."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from autodiff_lab.kernels.base import compiler
+
+
+def test_a_loan_that_took_longer_is_paid_back_by_later_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, slept = [0.0], list[float]()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds + 0.005  # until the interpreter's lock is free
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setitem(compiler._state, "computes", True)
+    monkeypatch.setitem(compiler._state, "owed", 0.0)
+    took = 1e-4
+    for _ in range(1000):
+        compiler.lend(took)
+        now[0] += took
+    lent = sum(slept) + 0.005 * len(slept)
+    assert 0.5 < lent / (compiler.LENT * 1000 * took) <= 1.25
+    monkeypatch.setitem(compiler._state, "computes", False)
+    count = len(slept)
+    compiler.lend(1.0)
+    assert len(slept) == count
+
+
+def test_modules_are_imported_one_by_one_and_missing_ones_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    paused: list[int] = []
+    monkeypatch.setattr(compiler, "breathe", lambda: paused.append(1))
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    compiler.import_gently(("colorsys", "no_such_module_anywhere", "json"))
+    assert "colorsys" in sys.modules
+    assert len(paused) == 3
+
+
+def test_all_that_jobs_need_is_there_and_loads_no_compiler() -> None:
+    program = """
+import sys
+from autodiff_lab.kernels.base import compiler
+compiler.import_gently(compiler.NEEDED)
+missing = [name for name in compiler.NEEDED if name not in sys.modules]
+from autodiff_lab.kernels.base import native
+before = "llvmlite.binding" in sys.modules
+native.get_ready()
+print(missing, before, "llvmlite.binding" in sys.modules, "numba" in sys.modules)
+"""
+    pytest.importorskip("llvmlite", reason="machine code is loaded by LLVM")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] False True False"
