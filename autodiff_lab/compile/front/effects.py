@@ -87,9 +87,7 @@ class Effects:
         if phase == "stop" and get_ident() == self._thread:
             self._collecting = False
 
-    def _observe(  # noqa: C901 - one call less for each event
-        self, frame: types.FrameType, event: str, called: Any
-    ) -> None:
+    def _observe(self, frame: types.FrameType, event: str, called: Any) -> None:  # noqa: C901 - one call less each
         if self._collecting:
             return
         if self._applying is not None:
@@ -145,9 +143,9 @@ class Effects:
             if self._stack[-1] == _THEIRS and (called in BY_NAME or reads_attributes(called)):
                 through, local = library_call(frame), frame.f_locals.values()
                 self._around.looks_up_names(frame.f_code, frame.f_globals, local, through)
-        elif self._stack[-1] == _THEIRS or not (
-            called in NUMPYS or type(getattr(called, "__self__", None)) in NUMPYS_KINDS
-        ):
+            return
+        owner = type(getattr(called, "__self__", None))
+        if self._stack[-1] == _THEIRS or (called not in NUMPYS and owner not in NUMPYS_KINDS):
             here, through = users_frame(frame)
             name = _name(called)
             said = f"{name}() is called" if through is None else f"{through.f_code.co_qualname}() calls {name}()"

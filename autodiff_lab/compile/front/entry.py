@@ -17,6 +17,7 @@ from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Late, Refusal, Trace
 from autodiff_lab.compile.loops.source import Code
 from autodiff_lab.compile.program.blocks import LARGEST_COPY
+from autodiff_lab.compile.program.halves import without_halves
 from autodiff_lab.compile.program.lines import SIZED_BY_VALUES
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.rewriting import simplify
@@ -227,6 +228,8 @@ def _coded(program: Program, backend: str, place: list[int]) -> tuple[Program, C
 
     `place` has the number of the read of each variable that is assigned.
     """
+    if backend != "numpy":
+        program = without_halves(program)
     bands = in_bands(program) if backend != "numpy" and program.memory is None else None
     if bands is None:
         return program, code_of(_with_rows_left(program, place), backend)

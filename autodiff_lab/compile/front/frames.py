@@ -13,6 +13,8 @@ from autodiff_lab.compile.front.kinds import PACKAGE, TRUSTED, root_of
 from autodiff_lab.events import Place
 
 LIBRARIES = {*sys.stdlib_module_names, *TRUSTED}
+Through = tuple[str, Place] | None
+"""The library function that the user's code called, if any, and the user's line."""
 
 
 def users_frame(frame: types.FrameType) -> tuple[types.FrameType, types.FrameType | None]:
@@ -24,7 +26,7 @@ def users_frame(frame: types.FrameType) -> tuple[types.FrameType, types.FrameTyp
     return (frame, None) if here is None else (here, inner)
 
 
-def library_call(frame: types.FrameType) -> tuple[str, Place] | None:
+def library_call(frame: types.FrameType) -> Through:
     """Return the library function that the user's code called on the way to this frame, and the user's line."""
     here, through = users_frame(frame)
     return through and (through.f_code.co_qualname, (here.f_code.co_filename, here.f_lineno))

@@ -110,6 +110,11 @@ def trusted(kind: type) -> bool:
     return str(kind.__module__).partition(".")[0] in TRUSTED and kind not in (np.ndarray, np.dtype)
 
 
+def harmless(kind: type) -> bool:
+    """Return whether a call of a class does nothing but create an object, or call its arguments."""
+    return kind in MAKERS or kind in CALLERS or ours(kind)
+
+
 def foundation(kind: type) -> type | None:
     """Return the class written in C to which a class adds attributes; None if it holds more than can be read.
 

@@ -17,24 +17,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.front.codes import Code, line_of
+from autodiff_lab.compile.front.frames import Through
 from autodiff_lab.compile.front.guards import Guards
-from autodiff_lab.compile.front.kinds import (
-    BY_NAME,
-    CALLERS,
-    FIXED,
-    MAKERS,
-    TRUSTED,
-    foundation,
-    ours,
-    pure,
-    root_of,
-    trusted,
-)
+from autodiff_lab.compile.front.kinds import BY_NAME, FIXED, TRUSTED, foundation, harmless, ours, pure, root_of, trusted
 from autodiff_lab.compile.front.trace import Refusal
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import Place
 
 _LARGEST = 2000
 _SEQUENCES = (list, tuple, set, frozenset, deque)
@@ -69,7 +58,7 @@ class Reach:
         self._started: set[types.CodeType] = set()
         self._codes: list[Code] = []
         self._held_module: str | None = None
-        self._through: tuple[str, Place] | None = None  # a library function, and the user's line that called it
+        self._through: Through = None
 
     # --- attributes by their names, and refusals ---------------------------------------------------------------------
 
@@ -104,12 +93,8 @@ class Reach:
         of_a_gpu = kind is not Tensor and issubclass(kind, Tensor) and hasattr(kind, "__lab_apply__")
         if kind is Tensor or of_a_gpu:
             self.tensors[id(value)] = value
-        if (
-            of_a_gpu
-            or kind in FIXED
-            or (issubclass(kind, np.generic) and not issubclass(kind, np.void))
-            or id(value) in self._seen
-        ):
+        is_number = issubclass(kind, np.generic) and not issubclass(kind, np.void)
+        if of_a_gpu or kind in FIXED or is_number or id(value) in self._seen:
             return
         self._seen[id(value)] = value
         if len(self._seen) > _LARGEST:
@@ -319,7 +304,7 @@ class Reach:
             self._visit(label, item)
 
     def _class(self, label: str, kind: type) -> None:
-        if kind in MAKERS or kind in CALLERS or ours(kind):
+        if harmless(kind):
             return
         if issubclass(kind, np.generic) and kind is not np.datetime64:  # which knows what time it is
             return

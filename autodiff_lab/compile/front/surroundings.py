@@ -17,13 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from autodiff_lab.compile.front.codes import Code
-from autodiff_lab.compile.front.frames import LIBRARIES
+from autodiff_lab.compile.front.frames import LIBRARIES, Through
 from autodiff_lab.compile.front.kinds import BY_NAME, CALLERS, FORMATTERS, TRUSTED, root_of
 from autodiff_lab.compile.front.reach import Reach
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.events import Place
 
 _HABITUAL = (str, list, dict, set, Tensor, Variable, GradientTape)
 """Classes whose attributes count as attributes, and not as missing globals."""
@@ -57,11 +56,7 @@ class Surroundings(Reach):
         return code in self._functions or code in self._known
 
     def begins(
-        self,
-        code: types.CodeType,
-        scope: dict[str, Any],
-        local: dict[str, Any],
-        through: Callable[[], tuple[str, Place] | None],
+        self, code: types.CodeType, scope: dict[str, Any], local: dict[str, Any], through: Callable[[], Through]
     ) -> None:
         """Examine what a function reaches as it begins, before it can change any of it.
 
@@ -96,11 +91,7 @@ class Surroundings(Reach):
                 self._visit("a value that is passed", value)
 
     def looks_up_names(
-        self,
-        code: types.CodeType,
-        scope: dict[str, Any],
-        local: Iterable[Any] = (),
-        through: tuple[str, Place] | None = None,
+        self, code: types.CodeType, scope: dict[str, Any], local: Iterable[Any] = (), through: Through = None
     ) -> None:
         """Examine every attribute of every object from here on: running code looks up names that it may compute."""
         before, self._through = self._through, through or self._through

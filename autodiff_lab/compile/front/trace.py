@@ -42,9 +42,7 @@ class Refusal(NamedTuple):
     place: Place | None
 
     def __str__(self) -> str:
-        if self.place is None:
-            return self.reason
-        return f"{self.reason} ({where(self.place)})"
+        return self.reason if self.place is None else f"{self.reason} ({where(self.place)})"
 
 
 def where(place: Place) -> str:
@@ -273,7 +271,7 @@ class Trace:
         if variable._id > self._start and variable not in self.assigned:
             known = self._twin(tensor._held)
             if known is None:
-                self._refuse_new(variable)
+                self.note_new(variable)
             else:
                 self._same[tensor._id] = known
         elif variable in self.assigned:
@@ -299,7 +297,7 @@ class Trace:
     def note_assign(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was assigned: its new value is an output."""
         if variable._id > self._start:
-            self._refuse_new(variable)
+            self.note_new(variable)
         elif variable._shape is not None:
             self.refuse(f"the variable {variable.name}, which was declared with an open shape, is assigned")
         else:
@@ -307,9 +305,6 @@ class Trace:
 
     def note_new(self, variable: Variable) -> None:
         """Note a variable that was created."""
-        self._refuse_new(variable)
-
-    def _refuse_new(self, variable: Variable) -> None:
         self.builds = True
         self.refuse(f"the variable {variable.name} is created in the function")
 

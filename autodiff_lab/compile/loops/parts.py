@@ -78,10 +78,8 @@ class Parts:
 
 def texts_of(region: Region, program: Program) -> dict[int, str]:
     """Return the expression of each line, by its result."""
-    return {
-        line.outs[0]: "{0}" if line.op.name == "reshape" else expression(line, program) or ""
-        for line in region.lines + region.row_lines
-    }
+    lines = region.lines + region.row_lines
+    return {line.outs[0]: "{0}" if line.op.name == "reshape" else expression(line, program) or "" for line in lines}
 
 
 def parts_of(region: Region, program: Program, texts: dict[int, str], numbers: Collection[int] = ()) -> Parts:

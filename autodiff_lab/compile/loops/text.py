@@ -24,13 +24,13 @@ LONGEST_ROW = 4096
 """Longer rows are processed in blocks, whose sums are added in double precision."""
 CHUNKS = 16
 """Number of parts into which the rows of a large loop are split if it sums over rows."""
-_MADE_OF = "add_up, ceil, choose, floor, greatest, larger, least, multiply_up, nearest, smaller"
+_MADE_OF = "add_up, ceil, choose, floor, greatest, half, larger, least, multiply_up, nearest, smaller"
 START = {"sum": "zero", "mean": "zero", "prod": "one", "max": "-infinity", "min": "infinity"}
-_STEP = {
+STEP = {
     "sum": "add_up({}, {})", "mean": "add_up({}, {})", "prod": "multiply_up({}, {})", "max": "greatest({}, {})",
     "min": "least({}, {})",
 }  # fmt: skip
-_FOLD = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "greatest({}, {})", "min": "least({}, {})"}
+FOLD = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "greatest({}, {})", "min": "least({}, {})"}
 _WIDE_START = {"sum": "0.0", "mean": "0.0", "prod": "1.0"}
 _NUMBERED = re.compile(r"(?<![A-Za-z0-9])v\d+(?![A-Za-z0-9])")
 
@@ -156,7 +156,7 @@ class Writer:
         for inside in passes:
             inner += ["for i in range(e - b):", *indented(inside)]
         for name, line in zip(map(self.name, reductions), reductions, strict=True):
-            inner.append(f"whole_{name} = {_FOLD[line.op.name].format(f'whole_{name}', f'part_{name}')}")
+            inner.append(f"whole_{name} = {FOLD[line.op.name].format(f'whole_{name}', f'part_{name}')}")
         return [*body, *indented(inner), *(self._reduced(line, f"whole_{self.name(line)}") for line in reductions)]
 
     def _outer(self) -> dict[int, str]:
@@ -185,7 +185,7 @@ class Writer:
         name = self.name(line)
         if self.wide:
             return f"sums_{name}[r] = {value}"
-        return f"total_{name} = {_FOLD[line.op.name].format(f'total_{name}', value)}"
+        return f"total_{name} = {FOLD[line.op.name].format(f'total_{name}', value)}"
 
     def total(self, line: Line) -> str:
         """Return the reduction of everything that a line computes, as a number."""
@@ -246,8 +246,8 @@ class Writer:
         name = self.name(line)
         if line in self.parts.over_rows:
             target = f"out_{name}{'_b' if self.blocked else '_c' if self.chunked else ''}[i]"
-            return f"{target} = {_FOLD[line.op.name].format(target, value)}"
-        return f"part_{name} = {_STEP[line.op.name].format(f'part_{name}', value)}"
+            return f"{target} = {FOLD[line.op.name].format(target, value)}"
+        return f"part_{name} = {STEP[line.op.name].format(f'part_{name}', value)}"
 
 
 def _total_start(line: Line) -> str:

@@ -38,7 +38,7 @@ class _Plan:
 
     def op(self, name: str, *ins: int, shape: Shape, **params: Any) -> int:
         """Plan an op, and return what stands for its result."""
-        self.ops.append((name, ins, params, shape))
+        self.ops.append((name, ins, {**params, "shape": shape} if name == "reshape" else params, shape))
         return -len(self.ops)
 
     def arranged(self, value: int, letters: str, order: str) -> int:
@@ -162,13 +162,12 @@ def contracted(to: Writing, line: Line) -> bool:
         return False
     made: list[int] = []
 
-    def known(ins: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(made[-i - 1] if i < 0 else i for i in ins)
+    def given(name: str, ins: tuple[int, ...]) -> tuple[int, ...]:
+        known = tuple(made[-i - 1] if i < 0 else i for i in ins)
+        return (to.read(known[0], line),) if name == "sum" and floats else known
 
     for name, ins, params, shape in plan.ops[:-1]:
-        given = (to.read(known(ins)[0], line),) if name == "sum" and floats else known(ins)
-        made.append(to.add(name, given, {**params, "shape": shape} if name == "reshape" else params, shape, line))
-    name, ins, params, shape = plan.ops[-1]
-    given = (to.read(known(ins)[0], line),) if name == "sum" and floats else known(ins)
-    to.end(line, name, *given, **({**params, "shape": shape} if name == "reshape" else params))
+        made.append(to.add(name, given(name, ins), params, shape, line))
+    name, ins, params, _ = plan.ops[-1]
+    to.end(line, name, *given(name, ins), **params)
     return True

@@ -58,11 +58,8 @@ class _Finder:
         lines = self.program.lines
         if not self.on_gpu:
             return list(lines)
-        early = {
-            line.outs[0]: line
-            for line in lines
-            if self.program.users[line.outs[0]] and self.roots.issuperset(line.ins) and fusible(line, self.program)
-        }
+        reading = [line for line in lines if self.roots.issuperset(line.ins) and fusible(line, self.program)]
+        early = {line.outs[0]: line for line in reading if self.program.users[line.outs[0]]}
         ordered: list[Line] = []
         for line in lines:
             if early.get(line.outs[0]) is not line:

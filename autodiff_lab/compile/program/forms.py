@@ -106,19 +106,16 @@ def surrounded(to: Writing, line: Line) -> bool:
     x, out, number = to.values[line.ins[0]], to.values[line.outs[0]], line.params["value"]
     if not number or x.memory is not None or x.dtype.name not in _JOINED or not 0 < math.prod(out.shape) <= _FEW_JOINED:
         return False
-    found, lengths = line.ins[0], list(x.shape)
+    found, shape = line.ins[0], x.shape
     padded = [(axis, both) for axis, both in enumerate(line.params["paddings"]) if any(both)]
     for axis, both in padded:
-        before, after = (
-            to.constant(np.full((*lengths[:axis], n, *lengths[axis + 1 :]), number, x.dtype)) if n else None
-            for n in both
-        )
+        before, after = (to.constant(np.full(_with(shape, axis, n), number, x.dtype)) if n else None for n in both)
         parts = tuple([part for part in (before, found, after) if part is not None])
-        lengths[axis] += sum(both)
+        shape = _with(shape, axis, shape[axis] + sum(both))
         if axis == padded[-1][0]:
-            to.end(line, "concat", *parts, axis=axis - len(lengths))
+            to.end(line, "concat", *parts, axis=axis - len(shape))
         else:
-            found = to.add("concat", parts, {"axis": axis - len(lengths)}, tuple(lengths), line)
+            found = to.add("concat", parts, {"axis": axis - len(shape)}, shape, line)
     return bool(padded)
 
 
@@ -255,10 +252,8 @@ def half_square(to: Writing, line: Line) -> None:
 def cross(to: Writing, line: Line) -> None:
     """Write the three numbers of a cross product, which are then stacked."""
     shape = to.values[line.outs[0]].shape[:-1]
-    x, y = (
-        [to.add("take", (i,), {"axis": -1, "index": n}, to.values[i].shape[:-1], line) for n in range(3)]
-        for i in line.ins
-    )
+    three = [{"axis": -1, "index": n} for n in range(3)]
+    x, y = ([to.add("take", (i,), params, to.values[i].shape[:-1], line) for params in three] for i in line.ins)
     parts: list[int] = []
     for n in range(3):
         j, k = (n + 1) % 3, (n + 2) % 3

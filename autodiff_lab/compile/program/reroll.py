@@ -147,11 +147,8 @@ def without(loops: Sequence[Loop], lines: Sequence[Repeated], gone: set[int]) ->
         made = [lines[start + turn * period].outs[0] if turn >= 0 else law.initial for turn in turns]
         return Tabled(tuple([value for value in made if value is not None]))
 
-    return [
-        loop._replace(laws=tuple(tuple(now(law, loop.rounds) for law in mine) for mine in loop.laws))
-        for n, loop in enumerate(loops)
-        if n not in gone
-    ]
+    left = [loops[n] for n in number]
+    return [one._replace(laws=tuple(tuple(now(law, one.rounds) for law in mine) for mine in one.laws)) for one in left]
 
 
 class _Finder:

@@ -38,9 +38,8 @@ class _Sinking:
     def consider(self, line: Line, draft: Draft) -> None:
         """Move a line if a later region alone reads it, and if that pays."""
         goal = self._only_reader(line, draft)
-        if goal is None or goal.dtype != draft.dtype or goal.memory is not draft.memory:
-            return
-        if goal.how.get(line.outs[0]) != "whole":
+        alike = goal is not None and goal.dtype == draft.dtype and goal.memory is draft.memory
+        if goal is None or not alike or goal.how.get(line.outs[0]) != "whole":
             return
         moved = self._with_servants(line, draft, goal)
         if moved is None or not goal.has_room(len(moved)) or not self._pays(moved, goal):

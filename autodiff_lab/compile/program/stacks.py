@@ -40,26 +40,20 @@ def _zeros(length: int, kind: str) -> Any:
     return np.zeros(length, kind)
 
 
-def _require_finite(flat: Any) -> None:
+def _finite(x: Any) -> Any:
     """Raise `NotFinite` if an element is not finite; a product with zeros is the cheapest test."""
+    flat = x.reshape(-1)
     if not math.isfinite(np.dot(flat, _zeros(flat.size, flat.dtype.char))):
         raise NotFinite
+    return x
 
 
 def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    for piece in pieces:
-        _require_finite(piece)
-    return diagonals(*pieces, offsets=offsets, firsts=firsts, shape=shape)
+    return diagonals(*map(_finite, pieces), offsets=offsets, firsts=firsts, shape=shape)
 
 
 def _in_blocks(value: Any, shape: tuple[int, ...]) -> Any:
-    _require_finite(value.reshape(-1))
-    return in_blocks(value, shape)
-
-
-def _finite(x: Any) -> Any:
-    _require_finite(x.reshape(-1))
-    return x
+    return in_blocks(_finite(value), shape)
 
 
 DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
@@ -96,8 +90,7 @@ def in_bands(program: Program) -> Program | None:
         return None
     for i in program.outputs:
         walk.whole(i)
-    made = replace(program, lines=tuple(walk.lines), constants=walk.constants, values=walk.values)
-    return simplify(made)
+    return simplify(replace(program, lines=tuple(walk.lines), constants=walk.constants, values=walk.values))
 
 
 class _Vector:
@@ -186,10 +179,8 @@ class _Walk:
                 if isinstance(found, Structured):
                     self.bands[line.outs[0]], self._origin[line.outs[0]] = found, line
                 else:
-                    again = {"shape": found.shape}
-                    self.lines.append(
-                        line._replace(op=REGISTRY["reshape"], ins=(found.value,), params=again)  # a name for it
-                    )
+                    again = {"shape": found.shape}  # a name for it
+                    self.lines.append(line._replace(op=REGISTRY["reshape"], ins=(found.value,), params=again))
                 return
         for i in line.ins:
             self.whole(i)
@@ -209,9 +200,7 @@ class _Walk:
         line = self._origin.pop(value, None)
         band = self.bands.get(value)
         if line is not None and isinstance(band, Blocks):
-            self.lines.append(
-                Line(BLOCKS, (band.value.value,), {"shape": band.shape}, (value,), line.place, line.cause)
-            )
+            self.lines.append(line._replace(op=BLOCKS, ins=(band.value.value,), params={"shape": band.shape}))
         elif line is not None and isinstance(band, Bands):
             pieces = band.pieces
             offsets, firsts = tuple([p.offset for p in pieces]), tuple([p.first for p in pieces])
@@ -220,7 +209,7 @@ class _Walk:
             if all(i in self.constants for i in ins):
                 self.constants[value] = DIAGONALS.kernel(*[self.constants[i] for i in ins], **params)
             else:
-                self.lines.append(Line(DIAGONALS, ins, params, (value,), line.place, line.cause))
+                self.lines.append(line._replace(op=DIAGONALS, ins=ins, params=params))
 
     def _find_band(self, value: int, array: Any) -> None:
         """Keep a constant stack as a band if it has few diagonals."""

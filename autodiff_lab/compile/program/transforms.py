@@ -7,34 +7,19 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autodiff_lab.compile.program.program import Line, Value
+from autodiff_lab.compile.program.program import Line
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.fourier.little import is_smooth
 
+if TYPE_CHECKING:
+    from autodiff_lab.compile.program.forms import Writing
+
 MOST = 1024
 """Elements of the largest array that is transformed in compiled code; SciPy is up to three times as fast with more."""
-
-
-class Writing(Protocol):
-    """What writes the lines."""
-
-    values: dict[int, Value]
-
-    def constant(self, array: Any) -> int:
-        """Return the value of a constant."""
-        ...
-
-    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
-        """Add a line of which the result depends, and return its value."""
-        ...
-
-    def end(self, line: Line, op: str | Op, *ins: int, **params: Any) -> None:
-        """Add the line that makes the result."""
-        ...
 
 
 def _with_roots(name: str) -> Op:

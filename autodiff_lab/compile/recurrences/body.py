@@ -109,12 +109,8 @@ class Body:
         found: dict[int, tuple[int, Carried]] = {}
         for at, line in enumerate(self.turns[1]):
             mine = users.get(at, [])
-            if (
-                line.op.name != "matmul"
-                or len(mine) != 1
-                or at in self.needed
-                or self.turns[1][mine[0]].op.name != "add"
-            ):
+            alone = len(mine) == 1 and at not in self.needed
+            if line.op.name != "matmul" or not alone or self.turns[1][mine[0]].op.name != "add":
                 continue
             others = [law for law in self.loop.laws[mine[0]] if law != Inside(at)]
             same = self._shape(mine[0]) == self._shape(at)
@@ -230,9 +226,7 @@ class Body:
         if isinstance(source, Literal):
             return source
         turns = [turn[at].params for turn in self._turns_of(at)]
-        found = seen(source, line, turns)
-        if found is None:
-            found = seen(self.copied(source), line, turns)
+        found = seen(source, line, turns) or seen(self.copied(source), line, turns)
         if found is None:
             raise Unexpressed(line.op.name)
         return found
@@ -295,16 +289,14 @@ class Body:
         strides: list[tuple[View, int]] = []
         for n, (one, matrices) in enumerate(zip(ins, block.matrices, strict=True)):
             view = self._spelled_out(one, at, n)
+            along = zip(view.shape, view.strides, strides_of(view.shape), strict=True)
             if matrices:
                 stack = self._stacked(view) if min(view.strides) >= 0 else None
                 if stack is None:
                     view = self.copied(view)
                     stack = math.prod(view.shape[-2:])
                 strides += [(view, stack), (view, view.strides[-2]), (view, view.strides[-1])]
-            elif any(
-                length > 1 and a != b
-                for length, a, b in zip(view.shape, view.strides, strides_of(view.shape), strict=True)
-            ):
+            elif any(length > 1 and a != b for length, a, b in along):
                 view = self.copied(view)
             given.append(view)
         self.statements.append(Apply(block, tuple(given), tuple(strides), target, target.base))

@@ -31,16 +31,13 @@ class _Box(NamedTuple):
 
     def holds(self, other: _Box) -> bool:
         """Return whether another box lies inside."""
-        return all(
-            a <= b and b + n <= a + m
-            for a, m, b, n in zip(self.start, self.shape, other.start, other.shape, strict=True)
-        )
+        along = zip(self.start, self.shape, other.start, other.shape, strict=True)
+        return all(a <= b and b + n <= a + m for a, m, b, n in along)
 
     def of(self, view: View) -> View:
         """Return the part of a view of the whole array."""
-        return view._replace(
-            shape=self.shape, offset=view.offset + sum(a * s for a, s in zip(self.start, view.strides, strict=True))
-        )
+        offset = view.offset + sum(a * s for a, s in zip(self.start, view.strides, strict=True))
+        return view._replace(shape=self.shape, offset=offset)
 
 
 Parts = list[tuple[_Box, View | Literal]]
@@ -83,11 +80,8 @@ def _joins(statements: list[Statement], kept: Container[Any]) -> dict[Any, tuple
         as_whole = all(isinstance(one, Each) and view == whole(base, shape) for one, view in readers[base])
         if parts is not None and as_whole:
             found[base] = shape, parts
-    return {
-        base: (shape, parts)
-        for base, (shape, parts) in found.items()
-        if not any(isinstance(part, View) and part.base in found for _, part in parts)
-    }
+    nested = {base for base, (_, parts) in found.items() for _, part in parts if getattr(part, "base", None) in found}
+    return {base: one for base, one in found.items() if base not in nested}
 
 
 def _parts(writers: list[Statement], shape: Shape) -> Parts | None:

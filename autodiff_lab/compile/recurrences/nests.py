@@ -11,18 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from autodiff_lab.compile.loops.text import START, indented
+from autodiff_lab.compile.loops.text import FOLD, START, STEP, indented
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
-from autodiff_lab.compile.recurrences.views import View, strides_of
+from autodiff_lab.compile.recurrences.views import View, whole
 
 MOST_LINES = 60
 """Statements of one nest."""
 LONG = 4096
 """Elements from which on a sum is added up in double precision."""
-_STEP = {
-    "sum": "add_up({}, {})", "prod": "multiply_up({}, {})", "max": "greatest({}, {})", "min": "least({}, {})",
-}  # fmt: skip
-_FOLD = {"sum": "{} + {}", "prod": "{} * {}", "max": "greatest({}, {})", "min": "least({}, {})"}
 
 
 @dataclass(eq=False)
@@ -96,7 +92,7 @@ class Order:
             if isinstance(statement, Each) and statement.is_cell and isinstance(statement.out, int):
                 self._cells.add(statement.target)
                 self._inside[statement.target] = nest
-            elif isinstance(statement, Each) and statement.target == _natural(statement.out, statement.shape):
+            elif isinstance(statement, Each) and statement.target == whole(statement.out, statement.shape):
                 self._inside.setdefault(statement.target, nest)
             else:
                 self.stored.add(statement.out)
@@ -126,10 +122,6 @@ class Order:
     def in_register(self, view: View, piece: Piece) -> bool:
         """Return whether a piece reads a view from a register."""
         return self._inside.get(view) is piece
-
-
-def _natural(base: Any, shape: tuple[int, ...]) -> View:
-    return View(base, shape, strides_of(shape))
 
 
 class NestWriter:
@@ -194,7 +186,7 @@ class NestWriter:
         made = [*self.rows[-1], *inner, *self.ends[-1]]
         for depth in range(len(self.lengths) - 1, -1, -1):
             turns = "unordered" if self._are_independent() else "range"  # of an innermost loop
-            head = f"for {_turn(depth)} in {turns}({self.length(self.lengths[depth])}):"
+            head = f"for j{depth} in {turns}({self.length(self.lengths[depth])}):"
             made = [*self.rows[depth], head, *indented(made), *self.ends[depth]]
         return made
 
@@ -243,7 +235,7 @@ class NestWriter:
         """Return the expression of an element of a view."""
         base, offset = self.place(view)
         along = [(k, s) for k, s in enumerate(self._along(view)) if s]
-        terms = [_turn(k) if s == 1 else f"{_turn(k)} * {self.stride(view, s)}" for k, s in along]
+        terms = [f"j{k}" if s == 1 else f"j{k} * {self.stride(view, s)}" for k, s in along]
         return f"{base}[{' + '.join([*terms, *([str(offset)] if offset or not terms else [])])}]"
 
     def _depth(self, reduction: Reduce) -> int | None:
@@ -268,14 +260,10 @@ class NestWriter:
         value = self._operand(0, reduction.ins[0], "{0}")
         if self._depth(reduction) is None:
             target = self._element(reduction.target)
-            inner.append(f"{target} = {_FOLD[reduction.how].format(target, value)}")
+            inner.append(f"{target} = {FOLD[reduction.how].format(target, value)}")
         else:
             name = f"t{reduction.out}"
-            inner.append(f"{name} = {_STEP[reduction.how].format(name, value)}")
-
-
-def _turn(depth: int) -> str:
-    return f"j{depth}"
+            inner.append(f"{name} = {STEP[reduction.how].format(name, value)}")
 
 
 def _collapsed(shape: tuple[int, ...], views: list[View]) -> tuple[list[int], list[int]]:

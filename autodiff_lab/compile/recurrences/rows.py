@@ -17,6 +17,8 @@ FEWEST = 4
 """Rows that are worth a line of their own."""
 _ALL = ("s", None, None, None)
 _JOINED = ("stack", "concat")
+Stacks = dict[tuple[int, int], int]
+"""By loop and statement, the value in which what it stored comes out."""
 
 
 class Run(NamedTuple):
@@ -85,12 +87,7 @@ def read_by_name(line: Line, runs: list[Run] | None) -> list[int]:
 
 
 def put_together(
-    line: Line,
-    runs: list[Run],
-    program: Program,
-    values: dict[int, Value],
-    stacks: dict[tuple[int, int], int],
-    roll: Roll,
+    line: Line, runs: list[Run], program: Program, values: dict[int, Value], stacks: Stacks, roll: Roll
 ) -> list[Line]:
     """Return the lines in place of one that puts rows together; `values` gets those that they make."""
     whole = values[line.outs[0]]

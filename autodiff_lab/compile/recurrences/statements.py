@@ -63,7 +63,6 @@ class Product(NamedTuple):
     target: View
     out: int
     onto: Carried | None = None
-    after: tuple[int, ...] = ()
 
 
 class Apply(NamedTuple):
@@ -74,7 +73,6 @@ class Apply(NamedTuple):
     strides: tuple[tuple[View, int], ...]
     target: View
     out: int
-    after: tuple[int, ...] = ()
 
 
 Statement = Each | Reduce | Product | Apply

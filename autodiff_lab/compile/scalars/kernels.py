@@ -49,9 +49,8 @@ def scalar_kernel(region: Region, program: Program, names: dict[int, str], title
     if len(lines) < FEWEST:
         return None
     outs = [line.outs[0] for line in lines if line.outs[0] in region.needed]
-    if any(program.values[i].dtype != region.dtype for i in outs):
-        return None
-    if any(i not in program.constants and program.values[i].dtype != region.dtype for i in region.ins()):
+    given = [i for i in region.ins() if i not in program.constants]
+    if any(program.values[i].dtype != region.dtype for i in [*outs, *given]):
         return None
     texts = {line.outs[0]: expression(line, program) or "" for line in lines}
     try:
@@ -89,7 +88,7 @@ def _prelude(kind: str) -> list[str]:
     return [
         "from math import sqrt",
         f"from numpy import {kind} as number, bool_, empty, inf",
-        "from autodiff_lab.kernels.maths.single import DOUBLE, ceil, choose, floor, larger, nearest, smaller",
+        "from autodiff_lab.kernels.maths.single import DOUBLE, ceil, choose, floor, half, larger, nearest, smaller",
         "zero, one, infinity = number(0), number(1), number(inf)",
     ]
 
@@ -117,11 +116,9 @@ class _Scalars:
         self.fits = tabled and len(self.ins) <= MOST_ARGUMENTS
 
     def _writer(self, names: dict[int, str], say: Callable[[Line], str] | None = None) -> Writer:
-        lines, values = self.region.lines, self.program.values
+        lines, values, texts = self.region.lines, self.program.values, self.texts
         booleans = {line.outs[0] for line in lines if values[line.outs[0]].dtype.kind == "b"}
-        return Writer(
-            self.roll, names, lambda line, given: _number(self.texts[line.outs[0]].format(*given)), booleans, say
-        )
+        return Writer(self.roll, names, lambda line, given: _number(texts[line.outs[0]].format(*given)), booleans, say)
 
     def shown(self, names: dict[int, str], title: str) -> str:
         """Return the text with the user's names and with comments."""
@@ -205,10 +202,8 @@ def _interpreted(region: Region, program: Program, outs: list[int]) -> tuple[lis
     constants: dict[int, Any] = {i: one_value(program.constants[i]) for i in region.ins() if i in program.constants}
     ins = [i for i in region.ins() if i not in constants]
     slots = {i: n for n, i in enumerate([*ins, *constants, *(line.outs[0] for line in region.lines)])}
-    opcodes = {op: n for n, op in enumerate(INTERPRETED)}
-    code = np.array(
-        [[opcodes[line.op.name], slots[line.ins[0]], slots[line.ins[-1]]] for line in region.lines], np.int32
-    )
+    codes = {op: n for n, op in enumerate(INTERPRETED)}
+    code = np.array([[codes[line.op.name], slots[line.ins[0]], slots[line.ins[-1]]] for line in region.lines], np.int32)
     start = np.zeros(len(slots), region.dtype)
     for i, value in constants.items():
         start[slots[i]] = value

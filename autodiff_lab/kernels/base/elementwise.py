@@ -35,7 +35,7 @@ FUNCTIONS = frozenset({
     "power", "lgamma", "digamma", "trigamma",
 })  # fmt: skip
 """Functions of `kernels.maths` with different code for float32 and float64."""
-OPERATIONS = ("add_up", "ceil", "choose", "floor", "larger", "nearest", "smaller")
+OPERATIONS = ("add_up", "ceil", "choose", "floor", "half", "larger", "nearest", "smaller")
 _CALLED = re.compile(r"\b([a-z]\w*)\(")
 _NAMES = {"f": "float32", "d": "float64"}
 ndarray, empty = np.ndarray, np.empty

@@ -56,15 +56,13 @@ def _is_product(geometry: Geometry) -> bool:
 
 def _made(source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry) -> DeviceArray:
     """Return the result of that shape; w is (taps, channels of the source, channels of the result)."""
-    made = empty(source, shape)
-    if not made.size:
-        return made
-    if not source.size or not w.size:
+    if 0 in shape or not source.size or not w.size:
         return source.memory.zeros(shape, source.dtype)
     if _is_product(geometry) and library_works(source.memory):
         module = source.memory.module
         left, right = source.raw.reshape(-1, geometry.read), w.raw.reshape(geometry.read, geometry.written)
         return source.memory.wrap(module.matmul(left, right).reshape(shape))
+    made = empty(source, shape)
     tile, run = tile_for(source.dtype.name, geometry.pixels, geometry.written, source.memory.multiprocessors)
     blocks = -(-geometry.pixels // tile.rows) * -(-geometry.written // tile.columns)
     launch(run, (blocks, 1, geometry.phases), tile.threads, flat(source), flat(w), flat(made), *geometry.arguments())

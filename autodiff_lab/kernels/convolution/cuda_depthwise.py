@@ -201,11 +201,9 @@ def _taken(a: DeviceArray, b: DeviceArray, geometry: Geometry) -> bool:
 def _strips(
     source: DeviceArray, w: DeviceArray, shape: Sizes, geometry: Geometry, each: int, alike: int
 ) -> DeviceArray:
-    made = empty(source, shape)
-    if not made.size:
-        return made
-    if not source.size or not w.size:
+    if 0 in shape or not source.size or not w.size:
         return source.memory.zeros(shape, source.dtype)
+    made = empty(source, shape)
     longest = -(-geometry.axes[2].result // geometry.axes[2].phases)
     strips = geometry.pixels // longest * -(-longest // STRIP) * geometry.written
     launch(

@@ -295,9 +295,8 @@ def tiled(name: str, tile: Tile, dtype: str) -> Kernel:  # noqa: PLR0915 - the k
                 a = int32(half * lines[0] + (me >> across_bits) * 4)
                 b = int32(half * lines[1] + (me & (1 << across_bits) - 1) * 4)
                 multiplied_slabs(left, right, sums, a, b, high, wide, apart, lines)
-            kept(
-                left, right, me, slab & 1, lane_bits, copies, lines, across_bits, apart, copied_left, copied_right
-            )  # where nobody reads now
+            # where nobody reads now
+            kept(left, right, me, slab & 1, lane_bits, copies, lines, across_bits, apart, copied_left, copied_right)
             cuda.syncthreads()
             moved, moved_w = int32(channel + DEPTH) >= read, int32(channel_w + DEPTH) >= read
             channel = counted(int32(channel + DEPTH), taps, mine, read, plan)

@@ -14,7 +14,6 @@ share the images; results do not depend on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,9 +77,6 @@ def _summed(run: Any, plan: plans.Plan, x: Any, g: Any, shape: Sizes) -> Any:
 
     spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
     return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
-
-
-Sample = Callable[[int, Any], tuple[Any, dict[str, Any]]]
 
 
 @override(correlate)

@@ -229,7 +229,7 @@ def tile_of(kind: str, rows_had: tuple[int, ...] = (), vectors_had: tuple[int, .
     return tile
 
 
-tile_of_pixels, tile_of_taps, tile_of_channels = tile_of("pixels"), tile_of("taps"), tile_of("channels")
+tile_of_channels = tile_of("channels")
 
 
 @register_jitable

@@ -12,7 +12,7 @@ channel k of x gives the channels k·m to k·m + m - 1.  All three are bilinear 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,16 @@ def places(window: Sizes, out: Sizes, strides: Sizes, dilations: Sizes) -> Itera
                                   for i, n, s, d in zip(at, out, strides, dilations, strict=True)))  # fmt: skip
 
 
+def put_together(like: Any, shape: Sizes, padding: Padding, parts: Iterable[tuple[tuple[slice, ...], Any]]) -> Any:
+    """Add parts up to an array of that shape; each has its place in the padded one, of which the padding is lost."""
+    spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
+    total = zeros((shape[0], *spatial, shape[-1]), like)
+    for where, part in parts:
+        total[where] += part
+    inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
+    return contiguous(total[(slice(None), *inner)])
+
+
 @in_float32
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out): (n, *out, c_out)."""
@@ -88,13 +98,8 @@ def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddin
     """Return the gradient with respect to x, of the given shape; also known as transposed convolution."""
     if not g.size:
         return zeros(shape, g)
-    out = g.shape[1:-1]
-    spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
-    total = zeros((g.shape[0], *spatial, shape[-1]), g)
-    for at, where in places(w.shape[:-2], out, strides, dilations):
-        total[where] += g @ w[at].T
-    inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
-    return contiguous(total[(slice(None), *inner)])
+    met = places(w.shape[:-2], g.shape[1:-1], strides, dilations)
+    return put_together(g, shape, padding, ((where, g @ w[at].T) for at, where in met))
 
 
 @in_float32
@@ -134,13 +139,9 @@ def depthwise_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Paddi
     """Return the gradient with respect to x, of the given shape."""
     if not g.size:
         return zeros(shape, g)
-    spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
-    total = zeros((g.shape[0], *spatial, shape[-1]), g)
-    parts = _grouped(g, shape[-1])
-    for at, where in places(w.shape[:-2], g.shape[1:-1], strides, dilations):
-        total[where] += np.sum(parts * w[at], axis=-1, dtype=g.dtype)
-    inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
-    return contiguous(total[(slice(None), *inner)])
+    parts, met = _grouped(g, shape[-1]), places(w.shape[:-2], g.shape[1:-1], strides, dilations)
+    made = ((where, np.sum(parts * w[at], axis=-1, dtype=g.dtype)) for at, where in met)
+    return put_together(g, shape, padding, made)
 
 
 @in_float32

@@ -216,19 +216,13 @@ def _occupancies(x: Any, tops: Any, logs: Any, labels: Any, counts: Any, lengths
     return right
 
 
-def _fit(logits: Any, label_length: Any, logit_length: Any, most: int) -> bool:
-    """Return whether there is something to do, and no length is out of bounds."""
-    if not logits.size:
-        return False
-    return all(x.min() >= 0 and x.max() <= n for x, n in ((label_length, most), (logit_length, len(logits))))
-
-
 def _run(
     loop_of: Any, logits: Any, labels: Any, label_length: Any, logit_length: Any, blank: int, gradient: bool
 ) -> Any:
     steps, batch, count = logits.shape
     most = labels.shape[1]
-    if not _fit(logits, label_length, logit_length, most):
+    lengths = (label_length, most), (logit_length, steps)
+    if not logits.size or not all(given.min() >= 0 and given.max() <= n for given, n in lengths):
         return NotImplemented
     x = row_major(logits).reshape(steps * batch, count)
     whole = [row_major(np.asarray(v).astype(np.int64, copy=False)) for v in (labels, label_length, logit_length)]

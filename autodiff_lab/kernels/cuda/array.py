@@ -38,6 +38,10 @@ def _of_raw(name: str, doc: str) -> Any:
     return property(attrgetter(f"raw.{name}"), doc=doc)
 
 
+def _view(name: str, doc: str) -> Any:
+    return property(lambda self: self.memory.wrap(getattr(self.raw, name)), doc=doc)
+
+
 class DeviceArray(NDArrayOperatorsMixin):
     """An array on a GPU.
 
@@ -73,21 +77,9 @@ class DeviceArray(NDArrayOperatorsMixin):
     strides = _of_raw("strides", "Bytes from one element to the next along each axis.")
     flags = _of_raw("flags", "How it lies in memory.")
     base = _of_raw("base", "The array of which it is a view, or None.")
-
-    @property
-    def T(self) -> DeviceArray:
-        """A view with its axes reversed."""
-        return self.memory.wrap(self.raw.T)
-
-    @property
-    def real(self) -> DeviceArray:
-        """Real parts."""
-        return self.memory.wrap(self.raw.real)
-
-    @property
-    def imag(self) -> DeviceArray:
-        """Imaginary parts."""
-        return self.memory.wrap(self.raw.imag)
+    T = _view("T", "A view with its axes reversed.")
+    real = _view("real", "Real parts.")
+    imag = _view("imag", "Imaginary parts.")
 
     @property
     def flat(self) -> Iterator[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -25,40 +26,34 @@ def into(out: Any, made: Any) -> Any:
     return out
 
 
-def remainder(memory: Any) -> Callable[..., Any]:
-    """CuPy computes x - floor(x / y)·y, which is nan for an infinite y and loses digits where x / y is large."""
+def dividing(memory: Any, name: str, of_floats: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that differs for floats alone; `of_floats` gets the rest and where its sign is not that of y."""
     m = memory.module
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
         dtype = m.result_type(x, y)
         if dtype.kind != "f":
-            return m.remainder(x, y) if out is None else m.remainder(x, y, out=out)
+            return getattr(m, name)(x, y) if out is None else getattr(m, name)(x, y, out=out)
         y = m.asarray(y, dtype)  # a scalar has no elements to choose by
         rest = m.fmod(x, y)
-        beyond = (rest != 0) & ((rest < 0) != (y < 0))
-        return into(out, m.where(beyond, rest + y, m.where(rest == 0, m.copysign(dtype.type(0), y), rest)))
+        return into(out, of_floats(m, dtype, x, y, rest, (rest != 0) & ((rest < 0) != (y < 0))))
 
     return run
 
 
-def floor_divide(memory: Any) -> Callable[..., Any]:
+def _remainder(m: Any, dtype: Any, x: Any, y: Any, rest: Any, beyond: Any) -> Any:
+    """CuPy computes x - floor(x / y)·y, which is nan for an infinite y and loses digits where x / y is large."""
+    return m.where(beyond, rest + y, m.where(rest == 0, m.copysign(dtype.type(0), y), rest))
+
+
+def _floor_divide(m: Any, dtype: Any, x: Any, y: Any, rest: Any, beyond: Any) -> Any:
     """CuPy rounds x / y down, which is rounded already: 1 // 0.1 should be 9, but 1 / 0.1 is 10."""
-    m = memory.module
-
-    def run(x: Any, y: Any, out: Any = None) -> Any:
-        dtype = m.result_type(x, y)
-        if dtype.kind != "f":
-            return m.floor_divide(x, y) if out is None else m.floor_divide(x, y, out=out)
-        y = m.asarray(y, dtype)
-        rest = m.fmod(x, y)
-        near = (x - rest) / y
-        near = m.where((rest != 0) & ((rest < 0) != (y < 0)), near - 1, near)
-        whole = m.floor(near)
-        whole = m.where(near - whole > 0.5, whole + 1, whole)
-        whole = m.where(near == 0, m.copysign(dtype.type(0), x / y), whole)
-        return into(out, m.where(y == 0, x / y, whole).astype(dtype, copy=False))
-
-    return run
+    near = (x - rest) / y
+    near = m.where(beyond, near - 1, near)
+    whole = m.floor(near)
+    whole = m.where(near - whole > 0.5, whole + 1, whole)
+    whole = m.where(near == 0, m.copysign(dtype.type(0), x / y), whole)
+    return m.where(y == 0, x / y, whole).astype(dtype, copy=False)
 
 
 def power(memory: Any) -> Callable[..., Any]:
@@ -103,46 +98,35 @@ def solve(memory: Any) -> Callable[..., Any]:
     return run
 
 
-def looking(name: str) -> Callable[[Any], Callable[..., Any]]:
+def looking(memory: Any, name: str) -> Callable[..., Any]:
     """Make a function of linear algebra that raises for a singular matrix, as NumPy's does; CuPy has to be told to."""
 
-    def made(memory: Any) -> Callable[..., Any]:
-        def run(*arrays: Any, **how: Any) -> Any:
-            with _looking(memory):
-                return getattr(memory.module.linalg, name)(*arrays, **how)
+    def run(*arrays: Any, **how: Any) -> Any:
+        with _looking(memory):
+            return getattr(memory.module.linalg, name)(*arrays, **how)
 
-        return run
-
-    return made
+    return run
 
 
-def joined(name: str) -> Callable[[Any], Callable[..., Any]]:
+def joined(memory: Any, name: str) -> Callable[..., Any]:
     """Concatenate and stack: CuPy does not accept scalars among the arrays."""
-
-    def made(memory: Any) -> Callable[..., Any]:
-        m = memory.module
-        return lambda parts, **how: getattr(m, name)([m.asarray(p) for p in parts], **how)
-
-    return made
+    m = memory.module
+    return lambda parts, **how: getattr(m, name)([m.asarray(p) for p in parts], **how)
 
 
-def cumulative(name: str) -> Callable[[Any], Callable[..., Any]]:
+def cumulative(memory: Any, name: str) -> Callable[..., Any]:
     """Cumulative sums and products: CuPy accumulates half floats in their own precision, and lacks small integers."""
+    run = getattr(memory.module, name)
 
-    def made(memory: Any) -> Callable[..., Any]:
-        run = getattr(memory.module, name)
+    def over(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+        wanted = np.dtype(x.dtype if dtype is None else dtype)
+        if wanted.itemsize > 2:
+            return run(x, axis=axis) if dtype is None else run(x, axis=axis, dtype=dtype)
+        wide = np.float32 if wanted.kind == "f" else np.int32
+        made = run(x.astype(wide), axis=axis, dtype=wide)
+        return made if dtype is None and wanted.kind != "f" else made.astype(wanted)
 
-        def over(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-            wanted = np.dtype(x.dtype if dtype is None else dtype)
-            if wanted.itemsize > 2:
-                return run(x, axis=axis) if dtype is None else run(x, axis=axis, dtype=dtype)
-            wide = np.float32 if wanted.kind == "f" else np.int32
-            made = run(x.astype(wide), axis=axis, dtype=wide)
-            return made if dtype is None and wanted.kind != "f" else made.astype(wanted)
-
-        return over
-
-    return made
+    return over
 
 
 # `ufunc.at`: CuPy's takes few dtypes, and its atomic maximum of float64 goes through float32 and drops nan.  So
@@ -218,20 +202,20 @@ def _values(m: Any, keys: Any, dtype: np.dtype[Any]) -> Any:
 
 
 DIFFERENT_UFUNCS: dict[str, Callable[[Any], Callable[..., Any]]] = {
-    "remainder": remainder,
-    "floor_divide": floor_divide,
+    "remainder": partial(dividing, name="remainder", of_floats=_remainder),
+    "floor_divide": partial(dividing, name="floor_divide", of_floats=_floor_divide),
     "matmul": product_of,
     "power": power,
 }
 """By the name of a ufunc, what makes its function for a memory."""
 DIFFERENT_FUNCTIONS: dict[tuple[str, str], Callable[[Any], Callable[..., Any]]] = {
     ("numpy", "angle"): angle,
-    ("numpy", "concatenate"): joined("concatenate"),
-    ("numpy", "stack"): joined("stack"),
-    ("numpy", "cumsum"): cumulative("cumsum"),
-    ("numpy", "cumprod"): cumulative("cumprod"),
+    ("numpy", "concatenate"): partial(joined, name="concatenate"),
+    ("numpy", "stack"): partial(joined, name="stack"),
+    ("numpy", "cumsum"): partial(cumulative, name="cumsum"),
+    ("numpy", "cumprod"): partial(cumulative, name="cumprod"),
     ("numpy.linalg", "solve"): solve,
-    ("numpy.linalg", "inv"): looking("inv"),
-    ("numpy.linalg", "cholesky"): looking("cholesky"),
+    ("numpy.linalg", "inv"): partial(looking, name="inv"),
+    ("numpy.linalg", "cholesky"): partial(looking, name="cholesky"),
 }
 """By module and name of a function."""

@@ -73,16 +73,6 @@ def _ufunc_of(memory: Any, ufunc: Any, method: str) -> Callable[..., Any] | None
     return at(memory, name) if method == "at" else None
 
 
-def special_function(memory: Any, name: str) -> Callable[..., Any]:
-    """Return what CuPy has for a function of ``scipy.special``, called with arrays of one GPU."""
-    found = getattr(memory.special, name)
-
-    def run(*arrays: Any) -> Any:
-        return memory.wrapped(found(*memory.operands(arrays)))
-
-    return run
-
-
 def reduction(memory: Any, name: str) -> Callable[..., Any]:
     """``ufunc.reduce`` by the function of CuPy, which reduces all axes where none is given and has no ``initial``."""
     m = memory.module
@@ -114,7 +104,7 @@ def accumulation(memory: Any, name: str) -> Callable[..., Any]:
     """``ufunc.accumulate``: sums and products are CuPy's, others join spans of 1, 2, 4, ... elements."""
     m = memory.module
     if name in ACCUMULATIONS:
-        return lambda x, axis=0, dtype=None: cumulative(ACCUMULATIONS[name])(memory)(x, axis, dtype or x.dtype)
+        return lambda x, axis=0, dtype=None: cumulative(memory, ACCUMULATIONS[name])(x, axis, dtype or x.dtype)
     join = getattr(m, name)
 
     def accumulate(x: Any, axis: int = 0) -> Any:

@@ -56,10 +56,8 @@ def product_of(memory: Memory) -> Callable[..., Any]:
         if ours is NotImplemented:
             try:  # integers need no library
                 ours = memory.wrap(memory.module.matmul(x, y, **how))
-            except NOT_LOADED as error:
-                raise NotImplementedError(
-                    "cuBLAS does not load"
-                ) from error  # and the CPU multiplies, which is reported
+            except NOT_LOADED as error:  # and the CPU multiplies, which is reported
+                raise NotImplementedError("cuBLAS does not load") from error
         if out is None:
             return ours.raw
         out[...] = ours.raw

@@ -21,7 +21,7 @@ import numpy as np
 from autodiff_lab import errors
 from autodiff_lab.errors import DeviceError, DeviceMemoryError, DeviceWarning
 from autodiff_lab.kernels.cuda.array import KINDS, DeviceArray
-from autodiff_lab.kernels.cuda.forwarding import function_of, special_function, ufunc_of
+from autodiff_lab.kernels.cuda.forwarding import function_of, ufunc_of
 from autodiff_lab.kernels.cuda.traffic import MEMORIES, tell
 
 _NOT_THE_USERS = tuple(str(Path(file).parent) for file in (errors.__file__, np.__file__))
@@ -166,8 +166,9 @@ class Memory:
         return x
 
     def special_function(self, name: str) -> Callable[..., Any]:
-        """Return what CuPy has for a function of ``scipy.special``."""
-        return special_function(self, name)
+        """Return what CuPy has for a function of ``scipy.special``, called with arrays of this GPU."""
+        found = getattr(self.special, name)
+        return lambda *arrays: self.wrapped(found(*self.operands(arrays)))
 
     def operands(self, value: Any) -> Any:
         """Return the same at any depth of tuples, lists and dicts."""

@@ -20,13 +20,7 @@ __all__ = ["gather", "gather_nd", "scatter_axis", "scatter_nd", "segment_max", "
 
 
 def joined(
-    kernels: Kernels,
-    g: DeviceArray,
-    places: DeviceArray,
-    shape: tuple[int, ...],
-    lead: int,
-    length: int,
-    empty: Any = 0,
+    kernels: Kernels, g: DeviceArray, places: DeviceArray, shape: tuple[int, ...], lead: int, length: int, empty: Any
 ) -> DeviceArray:
     """Join rows of g by place into an array of `shape`, whose axes from `lead` on are places and their rows."""
     pieces = prod(shape[:lead])
@@ -49,7 +43,7 @@ def scatter_axis(g: DeviceArray, indices: Any, axis: int, length: int) -> Any:
     lead = g.ndim + axis + 1 - indices.ndim
     shape = (*g.shape[:lead], length, *g.shape[lead + indices.ndim :])
     check_size("scatter_axis", g.shape, shape)
-    return joined(ADD, g, places, shape, lead, length)
+    return joined(ADD, g, places, shape, lead, length, 0)
 
 
 def scatter_nd(g: DeviceArray, indices: Any, shape: tuple[int, ...]) -> Any:
@@ -64,7 +58,7 @@ def scatter_nd(g: DeviceArray, indices: Any, shape: tuple[int, ...]) -> Any:
     places = positions_of(indices, tuple(shape[:depth]))
     if places is None:
         return NotImplemented
-    return joined(ADD, g, places, whole, lead, prod(shape[:depth]))
+    return joined(ADD, g, places, whole, lead, prod(shape[:depth]), 0)
 
 
 def _by_segment(name: str, kernels: Kernels, x: DeviceArray, ids: Any, count: int, empty: float) -> Any:

@@ -166,9 +166,8 @@ def picked(x: DeviceArray, positions: DeviceArray, pieces: int, length: int, inn
     word = WORDS[x.itemsize]
     per = x.itemsize // np.dtype(word).itemsize
     seen, rows, inner = x.memory.wrap(flat(x).raw.view(word)), pieces * positions.size, inner * per
-    check_size(
-        "gather", (pieces, length, inner), (rows + ROWS * THREADS, inner)
-    )  # threads look at rows beyond the last
+    # threads look at rows beyond the last
+    check_size("gather", (pieces, length, inner), (rows + ROWS * THREADS, inner))
     made = empty(x, (rows * inner,), word)
     wide, deep, tiles = row_shape(inner, 2)
     blocks = -(-rows // (ROWS * deep)) * tiles

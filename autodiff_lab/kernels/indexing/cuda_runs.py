@@ -24,13 +24,15 @@ from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, blocks_for, cuda, empty, kernel, launch
 from autodiff_lab.kernels.indexing.cuda_positions import divisor, picked, quotient, row_shape
 from autodiff_lab.kernels.maths.cuda_folds import add, larger, smaller
-from autodiff_lab.kernels.reductions.cuda_kernels import MAX, MIN, SUM, Operation
+from autodiff_lab.kernels.reductions.cuda_kernels import MAX, MIN, SUM, Operation, seat
 
 SERVES = ("scatter_axis", "scatter_nd", "segment_sum", "segment_max", "segment_min")
 LONG = 32 if SIMULATED else 2048
 """Entries of a place beyond which several blocks share it."""
 SHORT = 4 if SIMULATED else 16
 """Entries of a place up to which its threads take them one after the other."""
+SIGNATURE = "T[::1], int32[::1], int32[::1], int32[::1], T[::1]" + ", int32" * 7
+"""Of the kernels of long runs."""
 
 
 class Runs(NamedTuple):
@@ -135,11 +137,8 @@ def pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kerne
         deep: Any, tiles: Any, windows: Any,
     ) -> None:  # fmt: skip
         """In LONG slots, take what belongs to the long run of the first, and to that of the last, if it is another."""
-        t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
-        above = np.int32(block // np.uint32(tiles))
+        above, row, column = seat(wide, tiles)
         piece = np.int32(np.uint32(above) // np.uint32(windows))
-        row = np.int32(np.uint32(t) // np.uint32(wide))
-        column = (np.int32(block) - above * tiles) * wide + t - row * wide
         corner = (above - piece * windows) * LONG
         end = min(corner + LONG, entries)
         seen = -1
@@ -157,8 +156,7 @@ def pieces_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kerne
                         parts[np.uint32((2 * above + last) * inner + column)] = value
 
     pieces_of_runs.__name__ = f"{name}_pieces_of_runs"
-    sizes = ", int32" * 7
-    return kernel(serves, f"T[::1], int32[::1], int32[::1], int32[::1], T[::1]{sizes}")(pieces_of_runs)
+    return kernel(serves, SIGNATURE)(pieces_of_runs)
 
 
 @cuda.jit(device=True)
@@ -178,11 +176,8 @@ def long_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
     ) -> None:  # fmt: skip
         """Put the pieces of the long run together that begins in this block's window, if one does."""
         elements = cuda.local.array(8, parts.dtype)
-        t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
-        above = np.int32(block // np.uint32(tiles))
+        above, row, column = seat(wide, tiles)
         piece = np.int32(np.uint32(above) // np.uint32(windows))
-        row = np.int32(np.uint32(t) // np.uint32(wide))
-        column = (np.int32(block) - above * tiles) * wide + t - row * wide
         window = above - piece * windows
         slot = min((window + 1) * LONG, entries) - 1
         if slot < first[0] or slot >= first[np.uint32(length)]:
@@ -200,13 +195,12 @@ def long_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Kernel:
                 elements[k] = _part(parts, above, i + k * deep, count, lead, inner, column, none)
             state = many(state, elements)
             i += 8 * deep
-        state = together(parts, state, t, row, wide, deep)
+        state = together(parts, state, cuda.threadIdx.x, row, wide, deep)
         if row == 0 and column < inner:
             made[np.uint32((piece * length + place) * inner + column)] = state
 
     long_runs.__name__ = f"{name}_long_runs"
-    sizes = ", int32" * 7
-    return kernel(serves, f"T[::1], int32[::1], int32[::1], int32[::1], T[::1]{sizes}")(long_runs)
+    return kernel(serves, SIGNATURE)(long_runs)
 
 
 ROWS = 4
@@ -217,9 +211,7 @@ SUMS_BESIDE, EXTREMES_BESIDE = 4, 3
 Kernels = tuple[Kernel, Kernel, Kernel]
 
 
-def _runs_of(  # noqa: C901 - a kernel whose loops are unrolled
-    name: str, operation: Operation, merge: Any, blocks: int, serves: tuple[str, ...]
-) -> Kernel:
+def _runs_of(name: str, operation: Operation, merge: Any, blocks: int, serves: tuple[str, ...]) -> Kernel:  # noqa: C901 - a kernel
     nothing, medium_runs = operation.nothing, medium_runs_of(operation)
 
     def runs(  # noqa: C901 - its loops are unrolled

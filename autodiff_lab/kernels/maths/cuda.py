@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, cuda, math
-from autodiff_lab.kernels.maths import cuda_folds as warps
 from autodiff_lab.kernels.maths import cuda_single as single
-from autodiff_lab.kernels.maths.cuda_folds import larger, smaller
+from autodiff_lab.kernels.maths.cuda_folds import IN_PLACES, larger, smaller
 
 
 @cuda.jit(device=True)
@@ -141,7 +140,6 @@ _LIBRARY = (
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "lgamma", "sqrt", "floor", "ceil",
 )  # fmt: skip
 _WHOLE = {"float32": 2.0**23, "float64": 2.0**52}
-_WORDS, _PLACES = ("add", "multiply", "largest", "smallest"), ("row", "column", "block")
 _spaces: dict[str, dict[str, Any]] = {}
 
 
@@ -153,7 +151,7 @@ def namespace(dtype: str) -> dict[str, Any]:
             "cuda": cuda, "uint32": np.uint32, "number": number, "zero": number(0), "one": number(1),
             "infinity": number(np.inf), "THREADS": THREADS, "choose": choose, "larger": larger,
             "smaller": smaller, "power": math.pow,
-            **{f"{word}_in_{place}": getattr(warps, f"{word}_in_{place}") for word in _WORDS for place in _PLACES},
+            **IN_PLACES,
             **{name: getattr(math, name) for name in _LIBRARY},
             **_QUICK[dtype],
             "normal_cdf": _normal_cdf(dtype),

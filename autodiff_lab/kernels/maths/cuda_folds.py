@@ -10,17 +10,13 @@ Occupancy: 256 threads, 1 or 2 kB of shared memory a block, some 30 registers; f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
+from autodiff_lab.kernels.cuda.groups import ALL, WARP, add
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, Kernel, cuda, kernel, launch, math
-
-WARP = 32
-ALL = 0xFFFFFFFF
-"""The mask of a shuffle in which every thread of a warp takes part."""
 
 
 @cuda.jit(device=True)
@@ -33,12 +29,6 @@ def larger(x: Any, y: Any) -> Any:
 def smaller(x: Any, y: Any) -> Any:
     """The smaller of two numbers; nan if one is."""
     return x if x <= y or math.isnan(x) else y
-
-
-@cuda.jit(device=True)
-def add(x: Any, y: Any) -> Any:
-    """Write x + y."""
-    return x + y
 
 
 @cuda.jit(device=True)
@@ -116,20 +106,21 @@ def _in_column(step: Any) -> Any:
     return fold
 
 
-add_in_row, multiply_in_row, largest_in_row, smallest_in_row = map(_in_row, (add, multiply, larger, smaller))
-add_in_block, multiply_in_block, largest_in_block, smallest_in_block = map(_in_block, (add, multiply, larger, smaller))
-add_in_column, multiply_in_column, largest_in_column, smallest_in_column = map(
-    _in_column, (add, multiply, larger, smaller)
-)
-
-
+STEPS = {"add": add, "multiply": multiply, "largest": larger, "smallest": smaller}
+IN_PLACES: dict[str, Any] = {
+    f"{word}_in_{place}": made(step)
+    for word, step in STEPS.items()
+    for place, made in (("row", _in_row), ("column", _in_column), ("block", _in_block))
+}
+"""The device functions that fold, by their names in generated text, such as ``add_in_row``."""
 BLOCKS = 4 if SIMULATED else 4096
 """Blocks of a grid that reduces, at most: six rounds of a large GPU, of which the last may be nearly empty; the same on
 every GPU, so that sums have the same bits on all of them."""
 
 
-def _fold(name: str, step: Any, in_column: Any, start: float) -> Kernel:
+def _fold(name: str, word: str, start: float) -> Kernel:
     """Return the kernel of the second stage: `count` rows of parts become one."""
+    step, in_column = STEPS[word], IN_PLACES[f"{word}_in_column"]
 
     def fold(parts: Any, made: Any, count: Any, columns: Any, divisor: Any) -> None:
         """Fold the rows of parts into one, and divide it."""
@@ -152,15 +143,14 @@ def _fold(name: str, step: Any, in_column: Any, start: float) -> Kernel:
             made[column] = value / divisor
 
     fold.__name__ = name
-    declare: Callable[[Callable[..., None]], Kernel] = kernel(("fused",), "T[::1], T[::1], int32, int32, T")
-    return declare(fold)
+    return kernel(("fused",), "T[::1], T[::1], int32, int32, T")(fold)
 
 
 FOLDS = {
-    "sum": _fold("fold_sums", add, add_in_column, 0.0),
-    "prod": _fold("fold_products", multiply, multiply_in_column, 1.0),
-    "max": _fold("fold_largest", larger, largest_in_column, -np.inf),
-    "min": _fold("fold_smallest", smaller, smallest_in_column, np.inf),
+    "sum": _fold("fold_sums", "add", 0.0),
+    "prod": _fold("fold_products", "multiply", 1.0),
+    "max": _fold("fold_largest", "largest", -np.inf),
+    "min": _fold("fold_smallest", "smallest", np.inf),
 }
 FOLDS["mean"] = FOLDS["sum"]
 """The kernels of the second stage, by the name of the reduction."""

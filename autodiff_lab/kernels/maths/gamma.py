@@ -116,19 +116,14 @@ def trigamma(x):
     return choose((x <= 0.0) & ((r == 0.0) | (x == -_INF)), _INF, value)
 
 
-@register_jitable(forceinline=True)
-def single_lgamma(x):
-    """`lgamma` of float32, by way of float64."""
-    return f32(lgamma(f64(x)))
+def _single(function):
+    """Make a function of float32, by way of float64."""
+
+    @register_jitable(forceinline=True)
+    def single(x):
+        return f32(function(f64(x)))
+
+    return single
 
 
-@register_jitable(forceinline=True)
-def single_digamma(x):
-    """`digamma` of float32, by way of float64."""
-    return f32(digamma(f64(x)))
-
-
-@register_jitable(forceinline=True)
-def single_trigamma(x):
-    """`trigamma` of float32, by way of float64."""
-    return f32(trigamma(f64(x)))
+single_lgamma, single_digamma, single_trigamma = map(_single, (lgamma, digamma, trigamma))

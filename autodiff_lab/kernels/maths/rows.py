@@ -20,16 +20,8 @@ import numpy as np
 
 from autodiff_lab.kernels.base.deferred import overload, register_jitable
 from autodiff_lab.kernels.maths import double, single
-from autodiff_lab.kernels.maths.bits import (
-    add_up,
-    bits_of,
-    bits_of_double,
-    choose,
-    double_from_bits,
-    flattened,
-    from_bits,
-)
-from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, larger
+from autodiff_lab.kernels.maths.bits import add_up, bits_of, bits_of_double, double_from_bits, flattened, from_bits
+from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, choose, larger
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
 _tanh, _tanh_double = SINGLE["tanh"], VECTOR_DOUBLE["tanh"]
@@ -144,28 +136,25 @@ def largest(row):
     return from_order(top)
 
 
-@register_jitable(forceinline=True)
-def largest_or_nan(row):
-    """The largest element of a row that has one, nan if any is nan."""
-    top = in_order(row[0])
-    beyond = _nan_above(row[0])
-    for k in range(row.size):
-        value = in_order(row[k])
-        value = beyond if row[k] != row[k] else value
-        top = value if value > top else top  # noqa: FURB136
-    return from_order(top)
+def _extreme_or_nan(nan: Callable[..., Any], *, is_largest: bool) -> Callable[..., Any]:
+    @register_jitable(forceinline=True)
+    def extreme(row):
+        top = in_order(row[0])
+        beyond = nan(row[0])
+        for k in range(row.size):
+            value = in_order(row[k])
+            value = beyond if row[k] != row[k] else value
+            better = value > top if is_largest else value < top
+            top = value if better else top
+        return from_order(top)
+
+    return extreme
 
 
-@register_jitable(forceinline=True)
-def least_or_nan(row):
-    """The least element of a row that has one, nan if any is nan."""
-    top = in_order(row[0])
-    beyond = _nan_below(row[0])
-    for k in range(row.size):
-        value = in_order(row[k])
-        value = beyond if row[k] != row[k] else value
-        top = value if value < top else top  # noqa: FURB136
-    return from_order(top)
+largest_or_nan = _extreme_or_nan(_nan_above, is_largest=True)
+"""The largest element of a row that has one, nan if any is nan."""
+least_or_nan = _extreme_or_nan(_nan_below, is_largest=False)
+"""The least element of a row that has one, nan if any is nan."""
 
 
 _LONG = 150  # elements of a row from which on it is taken by itself

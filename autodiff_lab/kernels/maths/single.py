@@ -39,8 +39,8 @@ from autodiff_lab.kernels.maths.gamma import digamma, lgamma, single_digamma, si
 from autodiff_lab.kernels.maths.special import power, single_family, single_power
 
 __all__ = [
-    "DOUBLE", "FAR", "SINGLE", "VECTOR_DOUBLE", "add_up", "ceil", "choose", "floor", "greatest", "is_far",
-    "is_far_double", "larger", "least", "multiply_up", "nearest", "smaller",
+    "DOUBLE", "FAR", "SINGLE", "VECTOR_DOUBLE", "add_up", "ceil", "choose", "floor", "greatest", "half",
+    "is_far", "is_far_double", "larger", "least", "multiply_up", "nearest", "smaller",
 ]  # fmt: skip
 
 f32, i32 = np.float32, np.int32
@@ -92,12 +92,10 @@ def _exp_within(x):
     return (p * (r * r) + r + _ONE) * from_bits(i32((n + _BIAS) << _SHIFT))
 
 
-_L = [
-    f32(c)
-    for c in (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
-              2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
-]  # fmt: skip
-_L0, _L1, _L2, _L3, _L4, _L5, _L6, _L7, _L8 = _L
+_L0, _L1, _L2, _L3, _L4, _L5, _L6, _L7, _L8 = map(f32, (
+    7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+    2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+))  # fmt: skip
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
@@ -189,9 +187,7 @@ def _sigmoid(x):
     return choose(x >= _ZERO, _ONE, small) / (_ONE + small) + choose(x != x, x, _ZERO)
 
 
-_A0, _A1, _A2, _A3 = [
-    f32(c) for c in (0.13425749011418575, 0.1411830990265524, 0.20003780322455603, 0.33333320168349617)
-]
+_A0, _A1, _A2, _A3 = map(f32, (0.13425749011418575, 0.1411830990265524, 0.20003780322455603, 0.33333320168349617))
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})
@@ -229,6 +225,17 @@ def larger(x, y):
 def smaller(x, y):
     """The smaller of two; nan if either is."""
     return choose((x <= y) | (x != x), x, y)
+
+
+@register_jitable(forceinline=True)
+def half(x):
+    """Round to a number of float16: by its bits, as not every processor has an instruction."""
+    magnitude = bits_of(x) & i32(0x7FFFFFFF)
+    even = (magnitude >> i32(13)) & i32(1)
+    normal = from_bits((magnitude + i32(0xFFF) + even) & i32(-0x2000))
+    subnormal = (from_bits(magnitude) + _HALF) - _HALF  # the last place of 0.5 is that of a subnormal number
+    size = choose(magnitude < i32(0x38800000), subnormal, choose(normal < f32(65536), normal, _INF))
+    return choose(x == x, from_bits(bits_of(size) | (bits_of(x) ^ magnitude)), x)
 
 
 @register_jitable(forceinline=True, fastmath={"contract"})

@@ -16,7 +16,7 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,15 +92,18 @@ def _text(function: Any) -> str:
     return function().decode()
 
 
+def _inside(folders: Iterable[Path], pattern: str, mode: int = 0) -> Iterator[Library]:
+    for path in (path for folder in folders for path in sorted(folder.glob(pattern))):
+        library = opened(path, mode)
+        if library is not None:
+            yield library
+
+
 def loaded_with(module: Any) -> Iterator[Library]:
-    """Yield the OpenBLAS inside the wheel of NumPy or SciPy; none where it was built with another library."""
+    """Return the OpenBLAS inside the wheel of NumPy or SciPy; none where it was built with another library."""
     package = Path(module.__file__).parent
     loaded_already = getattr(os, "RTLD_NOLOAD", 0)  # never a second copy of a file that the package does not use
-    for folder in (package.parent / f"{package.name}.libs", package / ".dylibs"):
-        for path in sorted(folder.glob("*openblas*")):
-            library = opened(path, loaded_already)
-            if library is not None:
-                yield library
+    return _inside((package.parent / f"{package.name}.libs", package / ".dylibs"), "*openblas*", loaded_already)
 
 
 def of_numpy() -> Library | None:
@@ -120,20 +123,13 @@ def second() -> Library | None:
     kept = os.environ.get("OPENBLAS_CORETYPE")
     os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
     try:
-        return next(_inside(spec.submodule_search_locations), None)
+        folders = [Path(folder, "lib") for folder in spec.submodule_search_locations]
+        return next(_inside(folders, "libscipy_openblas*.so"), None)
     finally:
         if kept is None:
             del os.environ["OPENBLAS_CORETYPE"]
         else:
             os.environ["OPENBLAS_CORETYPE"] = kept
-
-
-def _inside(folders: Any) -> Iterator[Library]:
-    for folder in folders:
-        for path in sorted(Path(folder, "lib").glob("libscipy_openblas*.so")):
-            library = opened(path)
-            if library is not None:
-                yield library
 
 
 def has_wide_registers() -> bool:

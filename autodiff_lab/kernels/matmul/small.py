@@ -33,42 +33,30 @@ def tiles_of(m: int, n: int, itemsize: int) -> tuple[tuple[int, ...], tuple[int,
 
 
 @functools.cache
-def multiply(rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
-    """Return what writes x y for x (m, k) and y (k, n), both with rows in order, as is the result; k is at least 1.
-
-    `rows` and `vectors` are those of `tiles_of`: machine code is the same for all sizes that have these.
-    """
-    tile = tile_of("pixels", rows, vectors)
+def _multiplying(kind: str, rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
+    tile, transposed = tile_of(kind, rows, vectors), kind == "taps"
 
     @register_jitable
     def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
         wide = 2 * BYTES // x.itemsize
+        apart, stride = 1 if transposed else x_down, x_down if transposed else 1
         for j in range(0, n, wide):
             for i in range(0, m, ROWS):
                 tile(
-                    x, x_at + i * x_down, _HERE, 0, 1, k, x_down, 1, y, y_at + j, y_down,
+                    x, x_at + i * apart, _HERE, 0, 1, k, apart, stride, y, y_at + j, y_down,
                     out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
                 )  # fmt: skip
 
     return multiply
 
 
-@functools.cache
-def multiply_transposed(rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
-    """Return what writes xᵀ y for x (k, m) and y (k, n), as `multiply` does."""
-    tile = tile_of("taps", rows, vectors)
+multiply = functools.partial(_multiplying, "pixels")
+"""Return what writes x y for x (m, k) and y (k, n), both with rows in order, as is the result; k is at least 1.
 
-    @register_jitable
-    def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
-        wide = 2 * BYTES // x.itemsize
-        for j in range(0, n, wide):
-            for i in range(0, m, ROWS):
-                tile(
-                    x, x_at + i, _HERE, 0, 1, k, 1, x_down, y, y_at + j, y_down,
-                    out, out_at + i * out_down + j, out_down, min(ROWS, m - i), min(wide, n - j), 0,
-                )  # fmt: skip
-
-    return multiply
+Given are `rows` and `vectors` of `tiles_of`: machine code is the same for all sizes that have these.
+"""
+multiply_transposed = functools.partial(_multiplying, "taps")
+"""Return what writes xᵀ y for x (k, m) and y (k, n), as `multiply` does."""
 
 
 @functools.cache

@@ -6,6 +6,7 @@ with exchanged rows is not.  A zero on the diagonal gives inf and nan, as IEEE 7
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
     [[1.0], [2.0]]
     """
     if a.ndim == 2 == b.ndim and a.__class__ is ndarray:  # by far the commonest
-        return _one(_BLAS.get(b.dtype.char) or _load(b.dtype), a, b, lower)
+        return _one(_blas(b.dtype.char), a, b, lower)
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n = a.shape[-1]
     if on_gpu(a) or (len(stack) and int(np.prod(stack)) > n):
@@ -62,7 +63,7 @@ _of_stacks = chosen("solve_stack", solve_stack, "matmul.solve_stack", lambda a, 
 
 def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
     """Return one system after the other."""
-    found = _BLAS.get(b.dtype.char) or _load(b.dtype)
+    found = _blas(b.dtype.char)
     if not stack:
         return _one(found, a, b, lower)
     x = np.empty((*stack, *b.shape[-2:]), b.dtype)
@@ -74,15 +75,12 @@ def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
     return x
 
 
-_BLAS: dict[str, tuple[Any, Any]] = {}
-"""By dtype character, BLAS's substitutions for one right-hand side and for several."""
-
-
-def _load(dtype: Any) -> tuple[Any, Any]:
+@cache
+def _blas(kind: str) -> tuple[Any, Any]:
+    """Return BLAS's substitutions for one right-hand side and for several, of a dtype's character."""
     from scipy.linalg.blas import get_blas_funcs
 
-    found = _BLAS[dtype.char] = tuple(get_blas_funcs(("trsv", "trsm"), dtype=dtype))
-    return found
+    return tuple(get_blas_funcs(("trsv", "trsm"), dtype=kind))
 
 
 def _one(found: tuple[Any, Any], a: Any, b: Any, lower: bool) -> Any:
@@ -123,7 +121,7 @@ def solve_tridiagonal(diagonals: Any, b: Any) -> Any:
         return x
     if n == 1:
         return b / diagonals[..., 1:2, :]
-    solve = _GTSV.get(b.dtype.char) or _load_gtsv(b.dtype)
+    solve = _gtsv(b.dtype.char)
     for at in np.ndindex(b.shape[:-2]):
         above, middle, below = diagonals[at]
         *_, found, fault = solve(below[1:], middle, above[:-1], b[at])
@@ -131,12 +129,9 @@ def solve_tridiagonal(diagonals: Any, b: Any) -> Any:
     return x
 
 
-_GTSV: dict[str, Any] = {}
-"""LAPACK's solution, by dtype character: to look for it takes longer than to solve a small system."""
-
-
-def _load_gtsv(dtype: Any) -> Any:
+@cache
+def _gtsv(kind: str) -> Any:
+    """Return LAPACK's solution for a dtype's character: to look for it takes longer than to solve a small system."""
     from scipy.linalg.lapack import get_lapack_funcs
 
-    found = _GTSV[dtype.char] = get_lapack_funcs("gtsv", dtype=dtype)
-    return found
+    return get_lapack_funcs("gtsv", dtype=kind)

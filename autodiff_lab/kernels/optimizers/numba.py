@@ -7,6 +7,7 @@ decay of 0 is left out of the sum, as 0 times infinity is nan; the compiler make
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -158,10 +159,19 @@ def _run(found: Loop, *arrays: Any) -> None:
     spread(part, size, _WORTH_A_THREAD)
 
 
-@override(_sgd)
-def sgd_step(value: Any, gradient: Any, settings: Any) -> None:
-    """Gradient descent."""
-    _run(_sgd, value, gradient, settings)
+def _steps_of(made: Loop) -> Callable[..., None]:
+    """Return the step of an optimizer that has one loop."""
+
+    @override(made)
+    def step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
+        _run(made, value, gradient, settings, *kept)
+
+    return step
+
+
+sgd_step, adagrad_step, nadam_step, adamax_step, adadelta_step = map(
+    _steps_of, (_sgd, _adagrad, _nadam, _adamax, _adadelta)
+)
 
 
 @override(_momentum, _nesterov)
@@ -180,27 +190,3 @@ def adam_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
 def rmsprop_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
     """RMSprop, plain and centered."""
     _run(_rmsprop if len(kept) == 2 else _centered, value, gradient, settings, *kept)
-
-
-@override(_adagrad)
-def adagrad_step(value: Any, gradient: Any, settings: Any, total: Any) -> None:
-    """Adagrad."""
-    _run(_adagrad, value, gradient, settings, total)
-
-
-@override(_nadam)
-def nadam_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
-    """Nadam."""
-    _run(_nadam, value, gradient, settings, *kept)
-
-
-@override(_adamax)
-def adamax_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
-    """Adamax."""
-    _run(_adamax, value, gradient, settings, *kept)
-
-
-@override(_adadelta)
-def adadelta_step(value: Any, gradient: Any, settings: Any, *kept: Any) -> None:
-    """Adadelta."""
-    _run(_adadelta, value, gradient, settings, *kept)

@@ -30,6 +30,7 @@ import numpy as np
 
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes, out_sizes
 from autodiff_lab.kernels.cuda.launching import MOST, SIMULATED, THREADS, Kernel, cuda, kernel
+from autodiff_lab.kernels.indexing.cuda_positions import divisor
 
 CHANNELS = 4
 """How many channels a thread serves, if there are several times as many."""
@@ -55,12 +56,6 @@ class Plan(NamedTuple):
     shape: Sizes
 
 
-def reciprocal(divisor: int) -> tuple[int, int]:
-    """Return a factor f below 2^32 and a shift s, with i // divisor = i·f >> s for every i below 2^31."""
-    bits = max(divisor - 1, 0).bit_length()
-    return -(-(1 << (31 + bits)) // max(divisor, 1)), 31 + bits
-
-
 @lru_cache(maxsize=1024)
 def plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Plan | None:
     """Return what kernels need to know; None for more than three axes, or where no window fits."""
@@ -80,10 +75,10 @@ def plan(shape: Sizes, window: Sizes, strides: Sizes, padding: Padding) -> Plan 
         served = CHANNELS if many else 1
         facts = [count // served]
         for length in (shape[-1] // served, *reversed(own)):
-            facts += [length, *reciprocal(length)]
+            facts += [length, *divisor(max(length, 1))]
         facts += [*other, *window, *strides, *lows]
         for stride in strides:
-            facts += reciprocal(stride)
+            facts += divisor(stride)
         facts += [shape[-1], served]
         made.append(tuple(map(np.uint32, facts)))
     return Plan(made[0], made[1], (shape[0], *outs, shape[-1]))

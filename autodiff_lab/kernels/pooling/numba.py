@@ -241,9 +241,7 @@ def _run(made: Loop, x: Any, out: Any, plan: _Plan) -> Any:
 def max_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the largest element of each window; padding never wins."""
     plan = _plan(x.shape, window, strides, padding)
-    if plan is None:
-        return NotImplemented
-    return _run(largest, x, np.empty(plan.shape, x.dtype), plan)
+    return NotImplemented if plan is None else _run(largest, x, np.empty(plan.shape, x.dtype), plan)
 
 
 def _shared(x: Any, values: Any, out: Any, plan: _Plan, pick: int) -> Any:
@@ -280,9 +278,7 @@ def max_pool_pick(h: Any, x: Any, window: Sizes, strides: Sizes, padding: Paddin
 def average_pool(x: Any, window: Sizes, strides: Sizes, padding: Padding) -> Any:
     """Return the mean of each window's elements; padding does not count."""
     plan = _plan(x.shape, window, strides, padding)
-    if plan is None:
-        return NotImplemented
-    return _run(means, x, np.empty(plan.shape, x.dtype), plan)
+    return NotImplemented if plan is None else _run(means, x, np.empty(plan.shape, x.dtype), plan)
 
 
 @override(mean_grad)

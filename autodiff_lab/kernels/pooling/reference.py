@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import arange, contiguous, full, on_gpu, zeros
+from autodiff_lab.kernels.arrays import arange, full, on_gpu, zeros
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.convolution.reference import Padding, Sizes, out_sizes, padded, places, windows
+from autodiff_lab.kernels.convolution.reference import Padding, Sizes, out_sizes, padded, places, put_together, windows
 
 _FEW = 64
 """Elements of a window up to which one pass for each of them beats an array of windows."""
@@ -103,9 +103,4 @@ def average_pool_input(g: Any, shape: Sizes, window: Sizes, strides: Sizes, padd
     part = g / counts(shape, window, strides, padding, g)
     ones = (1,) * len(window)
     out = out_sizes(shape[1:-1], window, strides, padding, ones)
-    spatial = tuple(n + low + high for n, (low, high) in zip(shape[1:-1], padding, strict=True))
-    total = zeros((g.shape[0], *spatial, shape[-1]), g)
-    for _, where in places(window, out, strides, ones):
-        total[where] += part
-    inner = tuple(slice(low, low + n) for n, (low, _) in zip(shape[1:-1], padding, strict=True))
-    return contiguous(total[(slice(None), *inner)])
+    return put_together(g, shape, padding, ((where, part) for _, where in places(window, out, strides, ones)))

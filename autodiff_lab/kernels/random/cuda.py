@@ -14,17 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
-from autodiff_lab.kernels.cuda.launching import (
-    MOST,
-    THREADS,
-    Kernel,
-    blocks_for,
-    check_size,
-    cuda,
-    kernel,
-    launch,
-    math,
-)
+from autodiff_lab.kernels.cuda.launching import MOST, THREADS, Kernel, check_size, cuda, kernel, launch, math
 from autodiff_lab.kernels.cuda.memory import Memory
 from autodiff_lab.kernels.random.reference import EACH, LANES, LONG, MULTIPLIERS, ROUNDS, STEPS, WORD, counters_used
 
@@ -126,7 +116,7 @@ def _drawn(memory: Memory, shape: tuple[int, ...], dtype: str, key: int, counter
     check_size("random numbers", shape)
     made, count = memory.empty((prod(shape),), dtype), prod(shape)
     threads, words = counters_used(count, dtype), (key & LONG, counter & LONG, counter >> 64 & LONG)
-    launch(_KERNELS[dtype, is_normal], blocks_for(threads), THREADS, made, count, *map(np.uint64, words))
+    launch(_KERNELS[dtype, is_normal], -(-threads // THREADS), THREADS, made, count, *map(np.uint64, words))
     return made.reshape(shape)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import loop, override, row_major
 from autodiff_lab.kernels.maths.rows import sigmoid, tanh
-from autodiff_lab.kernels.recurrent.reference import of_weights, rows
+from autodiff_lab.kernels.recurrent.reference import rows, wanted_of
 
 # pyright: reportIndexIssue=false, reportCallIssue=false
 Arrays = tuple[Any, ...]
@@ -146,8 +146,7 @@ def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x:
         if masks:
             dh += stay_h
     flat = rows(dz)
-    found = {1: lambda: dh, 2: lambda: dc, **of_weights(flat, flat, x, kernel, h, hidden, 3)}
-    return tuple([found[k]() for k in wanted])
+    return wanted_of(wanted, (dh, dc), flat, flat, x, kernel, h, hidden)
 
 
 @loop("void({t}[:,::1], {t}[::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], int64)", wraparound=False)
@@ -238,7 +237,4 @@ def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: 
         run(dh, more, gh, gg, gates, hidden, first, given, back, off, stay, s)
         np.matmul(back[:, s], turned, out=more)
     dh += more
-    given, back = rows(given), rows(back)
-    found = {1: lambda: dh, **of_weights(given, back, x, kernel, h, hidden, 2)}
-    found[4] = lambda: np.stack([np.add.reduce(given, axis=0), np.add.reduce(back, axis=0)])
-    return tuple([found[k]() for k in wanted])
+    return wanted_of(wanted, (dh,), rows(given), rows(back), x, kernel, h, hidden)

@@ -107,7 +107,7 @@ def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x:
 
     Shapes: adjoints gh, gc, gg of the results, the results, then the arguments of `lstm` without the bias.
     """
-    (batch, steps, n), width = hidden.shape, gates.shape[-1]
+    batch, steps, n = hidden.shape
     i, f, g, o = (gates[..., k * n : (k + 1) * n] for k in range(4))
     squashed = np.tanh(cells)
     dz = _derivatives(gates, (0, 1, 3), n)
@@ -140,9 +140,8 @@ def lstm_grad(gh: Any, gc: Any, gg: Any, hidden: Any, cells: Any, gates: Any, x:
         if masks:
             dh += stay_h
             dc += stay_c
-    flat = dz.reshape(batch * steps, width)
-    gradients = {1: lambda: dh, 2: lambda: dc, **of_weights(flat, flat, x, kernel, h, hidden, 3)}
-    return tuple([gradients[k]() for k in wanted])
+    flat = rows(dz)
+    return wanted_of(wanted, (dh, dc), flat, flat, x, kernel, h, hidden)
 
 
 def _derivatives(gates: Any, sigmoids: tuple[int, ...], n: int) -> Any:
@@ -154,17 +153,24 @@ def _derivatives(gates: Any, sigmoids: tuple[int, ...], n: int) -> Any:
     return made
 
 
-def of_weights(given: Any, fed_back: Any, x: Any, kernel: Any, h: Any, hidden: Any, first: int) -> dict[int, Any]:
-    """Return functions for the gradients of x, kernel, recurrent kernel and bias, by their positions.
+def wanted_of(
+    wanted: tuple[int, ...], states: Arrays, given: Any, fed_back: Any, x: Any, kernel: Any, h: Any, hidden: Any
+) -> Arrays:
+    """Return the gradients of x, states, kernel, recurrent kernel and bias whose positions are wanted.
 
-    `given` and `fed_back` are the adjoints of what x and what the state was multiplied to, as rows for all steps.
+    Given are those of the states, and the adjoints of what x and what the state was multiplied to, as rows for all
+    steps; if these are not the same array, each has a bias of its own.
     """
-    return {
+    first = 1 + len(states)
+    found = {
         0: lambda: (given @ kernel.T).reshape(x.shape),
         first: lambda: rows(x).T @ given,
         first + 1: lambda: rows(_before(h, hidden)).T @ fed_back,
         first + 2: lambda: np.add.reduce(given, axis=0),
     }
+    if fed_back is not given:
+        found[first + 2] = lambda: np.stack([np.add.reduce(given, axis=0), np.add.reduce(fed_back, axis=0)])
+    return tuple([states[k - 1] if 0 < k < first else found[k]() for k in wanted])
 
 
 @in_float32
@@ -240,9 +246,7 @@ def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: 
             dh += stay
     given = rows(np.concatenate([dz[..., n : 3 * n], dz[..., :n]], axis=-1))
     fed_back = rows(dz)[:, n:]
-    gradients = {1: lambda: dh, **of_weights(given, fed_back, x, kernel, h, hidden, 2)}
-    gradients[4] = lambda: np.stack([np.add.reduce(given, axis=0), np.add.reduce(fed_back, axis=0)])
-    return tuple([gradients[k]() for k in wanted])
+    return wanted_of(wanted, (dh,), given, fed_back, x, kernel, h, hidden)
 
 
 @in_float32
@@ -278,5 +282,4 @@ def simple_rnn_grad(gh: Any, hidden: Any, x: Any, h: Any, kernel: Any, recurrent
         if masks:
             dh += stay
     flat = rows(dz)
-    gradients = {1: lambda: dh, **of_weights(flat, flat, x, kernel, h, hidden, 2)}
-    return tuple([gradients[k]() for k in wanted])
+    return wanted_of(wanted, (dh,), flat, flat, x, kernel, h, hidden)

@@ -10,7 +10,7 @@ Every cut and every order is fixed by the shape and the number of multiprocessor
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.launching import THREADS, Kernel, check_size, empty, flat, launch
@@ -27,11 +27,11 @@ RESIDENT = 8
 """Blocks of 256 threads that a multiprocessor runs at a time; a grid of fewer leaves it idle."""
 
 
-class Laid(NamedTuple):
-    """An array as a reduction sees it.
+def laid(x: DeviceArray, axes: Axes) -> tuple[DeviceArray, list[tuple[int, bool]], list[int]]:
+    """See an array as a reduction over negative axes does.
 
-    Attributes
-    ----------
+    Returns
+    -------
     elements : DeviceArray
         All, in a row.
     groups : list of (int, bool)
@@ -39,14 +39,6 @@ class Laid(NamedTuple):
     kept : list of int
         The axes that stay, in that order.
     """
-
-    elements: DeviceArray
-    groups: list[tuple[int, bool]]
-    kept: list[int]
-
-
-def laid(x: DeviceArray, axes: Axes) -> Laid:
-    """See an array as a reduction over negative axes does."""
     order = list(range(x.ndim))
     if not x.flags.c_contiguous:
         strides = x.strides
@@ -62,7 +54,7 @@ def laid(x: DeviceArray, axes: Axes) -> Laid:
             groups[-1] = (groups[-1][0] * length, goes)
         elif length != 1:
             groups.append((length, goes))
-    return Laid(flat(x), groups, [axis for axis in order if axis not in reduced])
+    return flat(x), groups, [axis for axis in order if axis not in reduced]
 
 
 def one_pass(

@@ -196,6 +196,15 @@ def _apart(i: Any) -> Any:
     return np.uint32(i + (i >> 5))
 
 
+@cuda.jit(device=True)
+def seat(wide: Any, tiles: Any) -> Any:
+    """How many rows of tiles are above a block of `wide` columns; the row of a thread in the block, and its column."""
+    t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
+    above = np.int32(block // np.uint32(tiles))
+    row = np.int32(np.uint32(t) // np.uint32(wide))
+    return above, row, (np.int32(block) - above * tiles) * wide + t - row * wide
+
+
 def kernels_of(name: str, operation: Operation, serves: tuple[str, ...]) -> tuple[Kernel, Kernel]:
     """Return the kernels of an operation: `columns` and `pieces`."""
     return _columns_of(name, operation, serves), _pieces_of(name, operation, serves)
@@ -210,11 +219,8 @@ def _columns_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Ker
     ) -> None:  # fmt: skip
         """Reduce rows part*chunk to part*chunk + chunk of `wide` columns; blockIdx is (outer, part, tile)."""
         elements = cuda.local.array(8, x.dtype)
-        t, block = cuda.threadIdx.x, np.uint32(cuda.blockIdx.x)
-        above = np.int32(block // np.uint32(tiles))
+        above, row, column = seat(wide, tiles)
         outer = np.int32(np.uint32(above) // np.uint32(parts))
-        row = np.int32(np.uint32(t) // np.uint32(wide))
-        column = (np.int32(block) - above * tiles) * wide + t - row * wide
         r = (above - outer * parts) * chunk
         stop = min(r + chunk, reduced)
         r += row
@@ -232,7 +238,7 @@ def _columns_of(name: str, operation: Operation, serves: tuple[str, ...]) -> Ker
                 for k in range(8):
                     elements[k] = x[np.uint32(np.int32(i + k * step))] if r < np.int32(stop - k * deep) else none
                 state = many(state, elements)
-        state = together(x, state, t, row, wide, deep)
+        state = together(x, state, cuda.threadIdx.x, row, wide, deep)
         if row == 0 and column < inner:
             made[np.uint32(above * inner + column)] = finish(state, divisor)
 

@@ -85,7 +85,7 @@ _logsumexps = _walk("_logsumexps", _logaddexp, 0)
 
 
 @loop("void({t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], boolean, int64, int64)", wraparound=False)
-def _recurrences(b: Any, a: Any, made: Any, reverse: bool, low: int, high: int) -> None:
+def _recurrences(b: Any, made: Any, a: Any, reverse: bool, low: int, high: int) -> None:
     """Lines of b number a multiple of those of a, which serve again and again."""
     length, width = b.shape[1], b.shape[2]
     first, by = (length - 1, -1) if reverse else (0, 1)
@@ -114,13 +114,13 @@ def _seen(x: Any, axis: int) -> Any:
     return row_major(x).reshape(math.prod(x.shape[:at]), x.shape[at], math.prod(x.shape[at + 1 :]))
 
 
-def _run(loop_of: Loop, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+def _run(loop_of: Loop, x: Any, axis: int, *how: Any) -> Any:
     if not x.size:
         return NotImplemented
     lines = _seen(x, axis)
     made, run = np.empty(lines.shape, x.dtype), loop_of[x.dtype]
     least = max(1, _WORTH_A_THREAD // (x.size // len(lines)))
-    spread(lambda low, high: run(lines, made, exclusive, reverse, low, high), len(lines), least)
+    spread(lambda low, high: run(lines, made, *how, low, high), len(lines), least)
     return made.reshape(x.shape)
 
 
@@ -151,10 +151,6 @@ def cumulative_logsumexp(x: Any, axis: int, reverse: bool) -> Any:
 @override(_recurrences)
 def recurrence(b: Any, a: Any, axis: int, reverse: bool) -> Any:
     """Return the states of a recurrence."""
-    if not b.size or b.dtype != a.dtype or b.shape[b.ndim - a.ndim :] != a.shape:
+    if b.dtype != a.dtype or b.shape[b.ndim - a.ndim :] != a.shape:
         return NotImplemented
-    lines, factors = _seen(b, axis), _seen(a, axis)
-    made, run = np.empty(lines.shape, b.dtype), _recurrences[b.dtype]
-    least = max(1, _WORTH_A_THREAD // (b.size // len(lines)))
-    spread(lambda low, high: run(lines, factors, made, reverse, low, high), len(lines), least)
-    return made.reshape(b.shape)
+    return _run(_recurrences, b, axis, _seen(a, axis), reverse)

@@ -24,6 +24,7 @@ from autodiff_lab.kernels.cuda.groups import (
     row_kernel,
 )
 from autodiff_lab.kernels.cuda.launching import MOST, check_size, cuda, empty, math
+from autodiff_lab.kernels.maths.cuda_folds import multiply
 from autodiff_lab.kernels.softmax.cuda_cross_entropy import (
     softmax_cross_entropy,
     softmax_cross_entropy_grad,
@@ -83,23 +84,15 @@ def log_softmax_rows(x: Any, y: Any, rows: Any, length: Any, bits: Any, again: A
             i += step
 
 
-def _rows_of(op: str, array: DeviceArray, axis: int, like: DeviceArray | None = None) -> Any:
-    """Return the elements with the axis last, the number of rows and their length; None for what is not done here."""
-    if array.dtype.char not in "fd" or (like is not None and (like.dtype, like.shape) != (array.dtype, array.shape)):
-        return None
-    check_size(op, array.shape)
-    length = array.shape[axis]
-    if not length or (length > LONG_ROW and array.size < FEW_ROWS * length):
-        return None
-    return as_rows(array, axis)
-
-
 def along(op: str, kernel: RowKernel, x: DeviceArray, axis: int, y: DeviceArray | None = None) -> Any:
     """Run a kernel over the rows along an axis of one array or two."""
-    seen = _rows_of(op, x, axis, y)
-    if seen is None:
+    if x.dtype.char not in "fd" or (y is not None and (y.dtype, y.shape) != (x.dtype, x.shape)):
         return NotImplemented
-    flat, rows, length = seen
+    check_size(op, x.shape)
+    length = x.shape[axis]
+    if not length or (length > LONG_ROW and x.size < FEW_ROWS * length):
+        return NotImplemented
+    flat, rows, _ = as_rows(x, axis)
     made = empty(x, flat.shape)
     others = () if y is None else (as_rows(y, axis)[0],)
     kernel.launch(rows, length, flat, *others, made)
@@ -124,11 +117,6 @@ def _both(g: Any, y: Any, given: Any, results: Any, i: Any, count: Any, step: An
         given[k] = g[i] if k < count else g.dtype.type(0)
         results[k] = y[i] if k < count else g.dtype.type(0)
         i += step
-
-
-@cuda.jit(device=True)
-def _product(g: Any, y: Any) -> Any:
-    return g * y
 
 
 @cuda.jit(device=True)
@@ -180,7 +168,7 @@ def _grads(name: str, doc: str, term: Any, grad: Any) -> RowKernel:
     return row_kernel((name,), "T[::1], T[::1], T[::1]")(run)
 
 
-softmax_grad_rows = _grads("softmax_grad", "Rows of made become (g - Σ g·y)·y.", _product, _softmax_grad)
+softmax_grad_rows = _grads("softmax_grad", "Rows of made become (g - Σ g·y)·y.", multiply, _softmax_grad)
 log_softmax_grad_rows = _grads("log_softmax_grad", "Rows of made become g - e^y·Σ g.", _first, _log_grad)
 
 

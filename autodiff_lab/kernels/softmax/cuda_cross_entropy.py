@@ -206,9 +206,7 @@ def _fits_distributions(logits: DeviceArray, labels: Any, g: Any = None) -> bool
         return False
     if labels.__class__ is not DeviceArray or (labels.dtype, labels.shape) != (logits.dtype, logits.shape):
         return False
-    if g is None:
-        return True
-    return g.__class__ is DeviceArray and (g.dtype, g.shape) == (logits.dtype, logits.shape[:-1])
+    return g is None or (g.__class__ is DeviceArray and (g.dtype, g.shape) == (logits.dtype, logits.shape[:-1]))
 
 
 def softmax_cross_entropy(logits: DeviceArray, labels: DeviceArray) -> Any:

@@ -15,7 +15,7 @@ again, from memory that the caches still hold, unless it was stored: threads hav
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -104,19 +104,17 @@ _SIZES = {"elements": ["n"], "columns": ["rows", "columns", "per"], "rows": ["ro
 class _Index(NamedTuple):
     """How a thread loops over elements: its loop variable, by how much it grows, and where an element lies.
 
-    `at` is the index of the first of several elements and `apart` the distance to the next; `row` and `column` are the
-    indices into arrays with a number for each column and for each row, if they change; `jump` is the step after several
-    elements, and `found` the expression that computes `at`.
+    `apart` is the distance from one of several elements to the next and `jump` the step after several; `found` is the
+    expression of the index i of the first, if that is not the loop variable.  Of the inputs `beside`, which have a
+    number for each row or for each column, the loop variable is the index.
     """
 
     cursor: str
     stride: str
-    at: str
     apart: str
-    row: str
-    column: str
     jump: str
     found: str = ""
+    beside: Sequence[int] = ()
 
 
 def grid_of(region: Region, program: Program) -> str:
@@ -146,7 +144,9 @@ class Writer:
         self.row_stored = parts.row_stored if self.grid == "rows" else []  # sums of the only row are sums of everything
         self.totals = [*parts.all_totals, *([] if self.grid == "rows" else parts.over_columns)]
         self.folded = [*parts.over_rows, *self.totals]
-        each = max(len(visit.loads) + self._waiting(visit) for visit in self.visits) * region.dtype.itemsize // 4
+        # with angles the results of an element wait for the check of its neighbours
+        each = max(len(v.loads) + (len(v.made) if self._far(v) else 0) for v in self.visits)
+        each = each * region.dtype.itemsize // 4
         self.slots = 4 if 4 * each <= MOST_LOADS else 2 if 2 * each <= MOST_LOADS else 1
 
     def arguments(self) -> list[tuple[str, str]]:
@@ -193,14 +193,15 @@ class Writer:
     def _elements(self) -> list[str]:
         """Write the grid in which a block takes about a thousand elements, then those after the last block."""
         tile = "THREADS" if self.slots == 1 else f"{self.slots} * THREADS"
-        index = _Index("i", "THREADS", "i", "THREADS", "", "", f"{tile} * cuda.gridDim.x")
+        index = _Index("i", "THREADS", "THREADS", f"{tile} * cuda.gridDim.x")
         body = [f"# block b begins with element {tile} * b; threads side by side take elements side by side"]
         body += [*self._starts(self.totals), f"i = uint32({tile} * cuda.blockIdx.x + cuda.threadIdx.x)"]
         return [*body, *self._rounds(self.visits[0], self._called(0), index, "n"), *self._left("cuda.blockIdx.x")]
 
     def _columns(self) -> list[str]:
         """Write the grid in which a thread takes a column, and every `height`-th row of its block."""
-        index = _Index("r", "height", "i", "step", "", "r", f"{self.slots} * height", "uint32(r * columns + c)")
+        found, beside = "uint32(r * columns + c)", self.parts.column
+        index = _Index("r", "height", "step", f"{self.slots} * height", found, beside)
         inner = [f"{self._i(i)} = {self.names[i]}[c]" for i in self.parts.row]
         inner.append("r = uint32(cuda.blockIdx.y * per + cuda.threadIdx.y)  # its first row")
         inner.append("last = min(rows, uint32((cuda.blockIdx.y + 1) * per))")
@@ -209,12 +210,8 @@ class Writer:
         body = ["# a thread keeps to column c; threads side by side take columns side by side, blocks `per` rows each"]
         body += [*self._starts(self.folded), "c = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)"]
         body += ["height = uint32(cuda.blockDim.y)", "if c < columns:", *indented(inner)]
-        names = [self._name(line) for line in self.parts.over_rows]
-        for line, name in zip(self.parts.over_rows, names, strict=True):
-            body.append(f"sum_{name} = {_WORD[line.op.name]}_in_column(sum_{name}, held)")
-        if names:
-            body.append("if c < columns and cuda.threadIdx.y == 0:")
-            body += [f"    parts_{name}[uint32(cuda.blockIdx.y * columns + c)] = sum_{name}" for name in names]
+        first, place = "c < columns and cuda.threadIdx.y == 0", "uint32(cuda.blockIdx.y * columns + c)"
+        body += self._together(self.parts.over_rows, "column", first, place)
         return [*body, *self._left("cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x")]
 
     def _rows(self) -> list[str]:
@@ -241,7 +238,7 @@ class Writer:
         body = [row.replace(", far)", ", True)") for row in body]
         if not visit.made:
             return body
-        index = _Index("c", "width", "i", "width", "c", "", f"{self.slots} * width", "uint32(low + c)")
+        index = _Index("c", "width", "width", f"{self.slots} * width", "uint32(low + c)", self.parts.row)
         within = [line for line in visit.reductions if line in self.parts.over_columns]
         body += [*self._starts(within), "c = lane", *self._rounds(visit, called, index, "end")]
         for line in within:
@@ -266,13 +263,10 @@ class Writer:
     def _round(self, visit: Visit, called: str, index: _Index, slots: int) -> list[str]:
         """Write the reads of some elements, then compute and store each."""
         mark = ["" if slots == 1 else str(k) for k in range(slots)]
-        here = [_plus(index.at, k, index.apart) for k in range(slots)]
+        here = [_plus("i", k, index.apart) for k in range(slots)]
         body = [f"i = {index.found}"] if index.found else []
         places = dict.fromkeys(visit.loads, here)
-        if index.row:
-            places |= {i: [_plus(index.row, k, index.stride) for k in range(slots)] for i in self.parts.row}
-        if index.column:
-            places |= {i: [_plus(index.column, k, index.stride) for k in range(slots)] for i in self.parts.column}
+        places |= {i: [_plus(index.cursor, k, index.stride) for k in range(slots)] for i in index.beside}
         read = [i for i in [*visit.loads, *visit.given] if i in places]
         for i in read:
             names, array = [f"{self._i(i)}{m}" for m in mark], self._array(i)
@@ -301,10 +295,6 @@ class Writer:
             body += [self._step(line, f"{self._i(line.ins[0])}{m}") for line in visit.reductions]
         return body
 
-    def _waiting(self, visit: Visit) -> int:
-        """Return how many results of an element must wait for the check of its neighbours' angles."""
-        return len(visit.made) if self._far(visit) else 0
-
     def _far(self, visit: Visit) -> list[str]:
         """Return an expression for whether an angle is too large for the fast functions, if there are angles."""
         lines = [line for line in visit.lines if self.parts.texts[line.outs[0]].endswith(", far)")]
@@ -326,15 +316,14 @@ class Writer:
 
     def _left(self, place: str) -> list[str]:
         """Write the partial results that the block leaves for the second stage."""
-        names = [self._name(line) for line in self.totals]
-        body = [
-            f"sum_{name} = {_WORD[line.op.name]}_in_block(sum_{name}, held)"
-            for line, name in zip(self.totals, names, strict=True)
-        ]
-        if names:
-            body.append("if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:")
-            body += [f"    parts_{name}[{place}] = sum_{name}" for name in names]
-        return body
+        return self._together(self.totals, "block", "cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0", place)
+
+    def _together(self, lines: list[Line], whole: str, first: str, place: str) -> list[str]:
+        """Write how the threads of a column or a block fold what they have, which the first of them leaves."""
+        words = {self._name(line): f"{_WORD[line.op.name]}_in_{whole}" for line in lines}
+        body = [f"sum_{name} = {word}(sum_{name}, held)" for name, word in words.items()]
+        left = [f"    parts_{name}[{place}] = sum_{name}" for name in words]
+        return [*body, f"if {first}:", *left] if lines else []
 
     # --- names -----------------------------------------------------------------------------------------------------
 
