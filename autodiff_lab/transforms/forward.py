@@ -148,8 +148,8 @@ class ForwardAccumulator:
             total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
         if total is None:
             return known
-        alone = len(asked) == 1  # what depends on nothing is told by another sweep where there are several
-        how = UnconnectedGradients.ZERO if alone else UnconnectedGradients.NONE
+        # Where there are several, what depends on nothing is told by another sweep.
+        how = UnconnectedGradients.ZERO if len(asked) == 1 else UnconnectedGradients.NONE
         rest = iter(zip(asked, outer.gradient(total, cotangents, unconnected_gradients=how), strict=True))
         made: list[Any] = []
         for one in known:

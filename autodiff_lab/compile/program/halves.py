@@ -62,8 +62,7 @@ class _Widening:
             self._line(line)
         given_back = self.gone.intersection(program.outputs)
         same = {i: self._narrow(self.wide[i], program.made_by[i]) for i in sorted(given_back)}
-        found = program.with_lines(self.lines, same, self.constants)
-        return replace(found, values=self.values)
+        return replace(program.with_lines(self.lines, same, self.constants), values=self.values)
 
     def _is_half(self, value: int) -> bool:
         return self.program.values[value].dtype == HALF

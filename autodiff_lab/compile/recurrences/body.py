@@ -94,9 +94,9 @@ class Body:
         values = [self.program.values[i] for line in self.turns[1] for i in (*line.ins, *line.outs)]
         found = {value.dtype for value in values} - {_BOOL, *_INTEGERS}
         if len(found) != 1 or not found <= set(_FLOATS):
-            raise Unexpressed("values of several dtypes")
+            raise Unexpressed("it has values of several dtypes")
         if any(0 in value.shape for value in values):
-            raise Unexpressed("values without elements")
+            raise Unexpressed("it has values without elements")
         return found.pop()
 
     def _accumulated(self) -> dict[int, tuple[int, Carried]]:
@@ -155,7 +155,8 @@ class Body:
         if numbers_of(law, self.program) is not None:
             return View(law, shape, (0,) * len(shape), 0, 0, 1)
         if size > TABLED:
-            raise Unexpressed("another large array in each turn")  # the layers of a net: copying them takes longer
+            # The layers of a net: copying them takes longer.
+            raise Unexpressed("it reads another large array in each turn")
         return whole(law, shape, 0, size)
 
     def _fresh_value(self, kind: str) -> int:
@@ -166,7 +167,7 @@ class Body:
     def _each(self, text: str, ins: tuple[View | Literal, ...], target: View, **more: Any) -> View:
         """Add an expression, and return where its results lie."""
         if math.prod(target.shape) >= LARGEST_IN_TURN:
-            raise Unexpressed("large arrays")
+            raise Unexpressed("its arrays are large")
         spread = tuple(one.spread(target.shape) if isinstance(one, View) else one for one in ins)
         self.statements.append(Each(text, spread, target, target.base, **more))
         return target
@@ -184,7 +185,7 @@ class Body:
         ins = [self.operand(law, its) for law, its in zip(self.loop.laws[at], shapes, strict=True)]
         name = line.op.name
         if memory is not None:
-            raise Unexpressed("values on a GPU")
+            raise Unexpressed("it has values on a GPU")
         self.kinds[at] = dtype.name
         target = whole(at, shape)
         if name in VIEWING:
@@ -204,17 +205,17 @@ class Body:
         if block is not None:
             return self._applied(block, ins, target, at)
         if kind not in (self.dtype.name, "bool"):
-            raise Unexpressed(f"{name} of integers")
+            raise Unexpressed(f"it has no form for `{name}` of integers")
         text = "number({0})" if name == "cast" else expression(line, self.program) or library_call(line, self.program)
         if text is not None:
             return self._each(text, tuple(ins), target, angle=angle(line))
         shapes = [self.program.values[i].shape for i in line.ins]
         parts = PARTS.get(name)
         if parts is None:
-            raise Unexpressed(name)
+            raise Unexpressed(_without(name))
         placed = [found for turn in self._turns_of(at) if (found := parts(turn[at], shapes)) is not None]
         if not placed:
-            raise Unexpressed(name)
+            raise Unexpressed(_without(name))
         return self._put_together(placed, ins, target)
 
     def _turns_of(self, at: int) -> list[list[Line]]:
@@ -228,14 +229,14 @@ class Body:
         turns = [turn[at].params for turn in self._turns_of(at)]
         found = seen(source, line, turns) or seen(self.copied(source), line, turns)
         if found is None:
-            raise Unexpressed(line.op.name)
+            raise Unexpressed(_without(line.op.name))
         return found
 
     def _reduced(self, line: Line, source: View | Literal, target: View) -> View:
         shape, name = self.program.values[line.ins[0]].shape, line.op.name
         axes = {a % len(shape) for a in line.params["axes"]} if shape else set[int]()
         if math.prod(shape) >= LARGEST_IN_TURN:
-            raise Unexpressed("large arrays")
+            raise Unexpressed("its arrays are large")
         if not axes:
             return self._each("{0}", (source,), target)
         kept = tuple(1 if k in axes else n for k, n in enumerate(shape))
@@ -252,7 +253,7 @@ class Body:
     def _multiplied(self, ins: list[View | Literal], target: View, at: int) -> View:
         x, y = (self._spelled_out(one, at, n) for n, one in enumerate(ins))
         if self.dtype != self.program.values[self.turns[1][at].outs[0]].dtype:
-            raise Unexpressed("a product of truth values")
+            raise Unexpressed("it has no form for a product of truth values")
         shape, lead = target.shape, target.shape
         if len(x.shape) == 1:
             x = x._replace(shape=(1, *x.shape), strides=(0, *x.strides))
@@ -284,7 +285,7 @@ class Body:
     def _applied(self, block: Block, ins: list[View | Literal], target: View, at: int) -> View:
         """Add the call of a block, with copies of operands that do not lie as it reads them."""
         if max(math.prod(view.shape) for view in (target, *ins) if isinstance(view, View)) >= LARGEST_IN_TURN:
-            raise Unexpressed("large arrays")
+            raise Unexpressed("its arrays are large")
         given: list[View] = []
         strides: list[tuple[View, int]] = []
         for n, (one, matrices) in enumerate(zip(ins, block.matrices, strict=True)):
@@ -320,7 +321,7 @@ class Body:
         """Write parts into a whole: zeros where none lies, one after the other where they overlap."""
         shape, out, parts = target.shape, target.base, turns[0]
         if math.prod(shape) >= LARGEST_IN_TURN:
-            raise Unexpressed("large arrays")
+            raise Unexpressed("its arrays are large")
         count = np.zeros(shape, np.int16)
         for op, params in parts.places:
             view_by(REGISTRY[op])(count, **params)[...] += 1
@@ -333,7 +334,7 @@ class Body:
         for n, (op, _) in enumerate(parts.places):
             place = seen(target, Line(REGISTRY[op], (), {}, ()), [turn.places[n][1] for turn in turns])
             if place is None:
-                raise Unexpressed("parts without a place")
+                raise Unexpressed("it adds to parts without a place")
             part = ins[n + parts.onto]
             if apart:
                 after = () if covered else (out,)
@@ -341,3 +342,8 @@ class Body:
             else:
                 self._each("{1}" if n == 0 and not parts.onto else "{0} + {1}", (place, part), place, after=(out,))
         return target
+
+
+def _without(op: str) -> str:
+    """Return the reason for which a loop with an op stays unrolled."""
+    return "its values control a branch, an index or a shape" if op == "expect" else f"it has no form for `{op}`"

@@ -110,7 +110,7 @@ class _Recurrences:
             text = Text(self.roll, number, self.program, finals)
             tables = sum(isinstance(base, Tabled) and not self._is_known(base) for base in text.outside)
             if tables >= loop.rounds:  # to put them together takes longer than the turns one by one
-                raise Unexpressed(f"{tables} other arrays in each turn")
+                raise Unexpressed(f"it reads {tables} other arrays in each turn")
         except Unexpressed as met:
             self.unrolled.append(f"A loop of {loop.rounds} turns stays unrolled: {met}")
             return None

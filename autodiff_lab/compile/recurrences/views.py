@@ -98,7 +98,7 @@ def seen(view: View, line: Line, turns: list[dict[str, Any]]) -> View | None:
     if len(found) > 1:
         step = found[1][0] - start
         if any(one != (start + step * turn, shape, strides) for turn, one in enumerate(found)):
-            raise Unexpressed(f"{line.op.name}, whose place follows no step")
+            raise Unexpressed(f"the place of `{line.op.name}` follows no step")
     if step:
         return View(view.base, shape, strides, view.offset, view.first + start, view.step + step)
     return View(view.base, shape, strides, view.offset + start, view.first, view.step)
