@@ -44,7 +44,7 @@ def without_halves(program: Program) -> Program:
 
 
 class _Widening:
-    """Goes through the lines and writes them anew."""
+    """Goes through the lines and writes new ones."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.values = program, dict(program.values)

@@ -48,10 +48,10 @@ class Loop:
     def load(self, dtype: np.dtype[Any]) -> bool:
         """Load the compiled function for a dtype if it is kept; return whether it is there."""
         with suppress(NotYet):
-            self._compile(dtype, anew=False)
+            self._compile(dtype, may_compile=False)
         return dtype.char in self._compiled
 
-    def _compile(self, dtype: np.dtype[Any], *, anew: bool = True) -> Any:
+    def _compile(self, dtype: np.dtype[Any], *, may_compile: bool = True) -> Any:
         with COMPILING:
             found = self._compiled.get(dtype.char)
             if found is None:
@@ -59,7 +59,7 @@ class Loop:
                 source = store.Source(self.python, "loop", signature, self.options)
                 told = _told(self.python)
                 stamp = hashlib.sha256(f"{_text(self.python)} {told} {signature}".encode()).hexdigest()
-                made = store.machine_code(stamp, lambda: [source], kept=" at 0x" not in told, anew=anew)
+                made = store.machine_code(stamp, lambda: [source], kept=" at 0x" not in told, may_compile=may_compile)
                 found = self._compiled[dtype.char] = made["loop"]
             return found
 

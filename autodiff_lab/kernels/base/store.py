@@ -201,7 +201,7 @@ def _sources(text: str, stamp: str) -> list[Source]:
 
 
 def machine_code(
-    stamp: str, sources: Callable[[], list[Source]], *, kept: bool = True, anew: bool = True
+    stamp: str, sources: Callable[[], list[Source]], *, kept: bool = True, may_compile: bool = True
 ) -> dict[str, Any]:
     """Return functions by name as Python calls them, compiled where they are not found under a stamp.
 
@@ -213,7 +213,7 @@ def machine_code(
         Returns what is to be compiled; called only if need be.
     kept : bool
         Whether the stamp means the same in another process.
-    anew : bool
+    may_compile : bool
         Whether they may be compiled now.
 
     Raises
@@ -228,7 +228,7 @@ def machine_code(
             return native.functions(native.unpacked(_read(name)))
         if wishes() is not None:
             raise NotYet
-    if not anew:
+    if not may_compile:
         raise NotYet
     made = sources()
     try:

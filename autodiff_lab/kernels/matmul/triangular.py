@@ -37,7 +37,7 @@ def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
     [[1.0], [2.0]]
     """
     if a.ndim == 2 == b.ndim and a.__class__ is ndarray:  # by far the commonest
-        return _one(_blas(b.dtype.char), a, b, lower)
+        return _one(_blas(b.dtype), a, b, lower)
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     n = a.shape[-1]
     if on_gpu(a) or (len(stack) and int(np.prod(stack)) > n):
@@ -63,7 +63,7 @@ _of_stacks = chosen("solve_stack", solve_stack, "matmul.solve_stack", lambda a, 
 
 def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
     """Return one system after the other."""
-    found = _blas(b.dtype.char)
+    found = _blas(b.dtype)
     if not stack:
         return _one(found, a, b, lower)
     x = np.empty((*stack, *b.shape[-2:]), b.dtype)
@@ -76,11 +76,11 @@ def _by_blas(a: Any, b: Any, lower: bool, stack: tuple[int, ...]) -> Any:
 
 
 @cache
-def _blas(kind: str) -> tuple[Any, Any]:
-    """Return BLAS's substitutions for one right-hand side and for several, of a dtype's character."""
+def _blas(dtype: Any) -> tuple[Any, Any]:
+    """Return BLAS's substitutions for one right-hand side and for several, for a dtype."""
     from scipy.linalg.blas import get_blas_funcs
 
-    return tuple(get_blas_funcs(("trsv", "trsm"), dtype=kind))
+    return tuple(get_blas_funcs(("trsv", "trsm"), dtype=dtype))
 
 
 def _one(found: tuple[Any, Any], a: Any, b: Any, lower: bool) -> Any:
@@ -121,7 +121,7 @@ def solve_tridiagonal(diagonals: Any, b: Any) -> Any:
         return x
     if n == 1:
         return b / diagonals[..., 1:2, :]
-    solve = _gtsv(b.dtype.char)
+    solve = _gtsv(b.dtype)
     for at in np.ndindex(b.shape[:-2]):
         above, middle, below = diagonals[at]
         *_, found, fault = solve(below[1:], middle, above[:-1], b[at])
@@ -130,8 +130,8 @@ def solve_tridiagonal(diagonals: Any, b: Any) -> Any:
 
 
 @cache
-def _gtsv(kind: str) -> Any:
-    """Return LAPACK's solution for a dtype's character: to look for it takes longer than to solve a small system."""
+def _gtsv(dtype: Any) -> Any:
+    """Return LAPACK's solution for a dtype: to look for it takes longer than to solve a small system."""
     from scipy.linalg.lapack import get_lapack_funcs
 
-    return get_lapack_funcs("gtsv", dtype=kind)
+    return get_lapack_funcs("gtsv", dtype=dtype)
