@@ -148,7 +148,7 @@ class ForwardAccumulator:
             total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
         if total is None:
             return known
-        # Where there are several, what depends on nothing is told by another sweep.
+        # With several results the sum does not say which of them are unconnected; a second sweep does.
         how = UnconnectedGradients.ZERO if len(asked) == 1 else UnconnectedGradients.NONE
         rest = iter(zip(asked, outer.gradient(total, cotangents, unconnected_gradients=how), strict=True))
         made: list[Any] = []

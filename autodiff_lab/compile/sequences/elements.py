@@ -152,7 +152,7 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
         else:
             outer.append(f"x{m} = {where}")
             inner.append(f"v{m} = at(x{m} + {sizes[m + 1]} * l * slots[{at + 3}], 1, {names[m + 1]})[0]")
-    if "by" in found:
+    if found is _QUOTIENTS.get(line.op.name):
         inner += ["by = int64(v1)", "far |= int32(by == 0) | int32(by == -1)", "by = choose(by == -1, one64, by)"]
     inner.append(f"out[l] = {found.format(*(f'v{m}' for m in range(count)))}")
     inner += ["far |= int32(is_far(v0))"] if turned else []

@@ -208,7 +208,7 @@ class Chosen:
         return char in self._compiled
 
     def _why_not(self, dtype: Any, get: Callable[[Any], Any]) -> str:
-        """Return why there is no override for a dtype; an empty text if there is one, after getting its loops."""
+        """Return why a dtype has no override; an empty text if it has one, after getting its loops."""
         if not numba_is_there():
             return "Numba is not installed"
         try:
