@@ -212,7 +212,7 @@ def test_what_is_measured_is_like_what_is_computed(monkeypatch: pytest.MonkeyPat
     """A processor guesses a search among numbers in no order, a mask that is all true and numbers of one sign."""
     mask = measuring.made(Like.in_rows(np.dtype(bool), (40, 50)))
     assert 0.4 < mask.mean() < 0.6
-    search_rows: Any = import_module("autodiff_lab.kernels.indexing.numba").search_rows
+    search_rows: Any = import_module("autodiff_lab.kernels.ordering.numba").search_rows
     rows, values = search_rows.typical(*(measuring.made(Like.in_rows(np.dtype("f"), (n,))) for n in (100, 9000)))
     assert (np.diff(rows) >= 0).all()
     assert len(np.unique(values)) > 8000

@@ -1,4 +1,4 @@
-"""Kernels that sum by position, or search, against their references: layouts, axes, stacks, repeated positions."""
+"""Kernels that sum by position, or choose, against their references: layouts, axes, stacks, repeated positions."""
 
 from typing import Any
 
@@ -102,23 +102,6 @@ def test_columns_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch) -> No
     rng = np.random.default_rng(5)
     g, positions = rng.normal(size=(40_000, 101)).astype("f"), rng.integers(0, 40_000, 40_000)
     agree("scatter_axis", g, positions, axis=-2, length=40_000, tolerance=1e-5)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_search_in_rows_agrees_on_equal_elements_and_on_nan(side: str, dtype: str) -> None:
-    rng = np.random.default_rng(5)
-    for length, count in ((0, 3), (1, 5), (2, 0), (7, 40), (8, 513), (1000, 1200)):
-        row, values = np.sort(rng.normal(size=length)).astype(dtype), rng.normal(size=count).astype(dtype)
-        if length and count:
-            values[::3] = rng.choice(row, values[::3].size)
-            values[:4] = [np.nan, np.inf, -np.inf, -0.0][:count]
-        agree("search_rows", row, values, side=side)
-        row[length // 2 :] = np.nan
-        agree("search_rows", row, values, side=side)
-        agree("search_rows", row.astype(dtype)[::1], np.repeat(values, 2)[::2], side=side)
-    rows, many = np.sort(rng.normal(size=(2, 3, 9))).astype(dtype), rng.normal(size=(2, 3, 4)).astype(dtype)
-    agree("search_rows", rows, many, side=side)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -5,8 +5,6 @@ clears memory faster than any loop; a thread has columns of its own, so that no 
 elements have a loop without an inner one.  Rows of one position are added in their order.
 
 A choice by a condition is one instruction for many elements; a condition of the last axes serves all others.
-
-A search takes one step for many values before it takes the next, so that no step waits for another one's comparison.
 """
 # pyright: reportIndexIssue=false
 
@@ -26,8 +24,6 @@ from autodiff_lab.kernels.maths.bits import put
 from autodiff_lab.kernels.maths.single import choose, larger, smaller
 
 _WORTH_A_THREAD = 1_000_000
-_IN_STEP = 512
-"""Values that are searched side by side: what is known of them stays in the cache."""
 
 
 @register_jitable
@@ -185,52 +181,6 @@ def segment_max(x: Any, ids: Any, count: int, empty: float) -> Any:
 def segment_min(x: Any, ids: Any, count: int, empty: float) -> Any:
     """Minimum by segment."""
     return _extreme(_least_rows, x, ids, count, empty)
-
-
-@register_jitable
-def _comes_before(a: Any, b: Any) -> bool:
-    """Return whether an element of a sorted row is before another: nan is last."""
-    return (a < b) | ((b != b) & (a == a))  # noqa: PLR0124 - nan alone differs from itself
-
-
-@loop("void({t}[::1], {t}[::1], int64[::1], boolean)", wraparound=False)
-def _places(row: Any, values: Any, places: Any, after: bool) -> None:
-    """Find where values belong in a sorted row, before equal elements or after them, by halving what is left of it."""
-    for first in range(0, values.size, _IN_STEP):
-        last = min(first + _IN_STEP, values.size)
-        wanted, at = values[first:last], places[first:last]
-        for i in range(at.size):
-            at[i] = 0
-        left = row.size
-        while left > 1:
-            half = left // 2
-            if after:
-                for i in range(at.size):
-                    at[i] += 0 if _comes_before(wanted[i], row[at[i] + half - 1]) else half
-            else:
-                for i in range(at.size):
-                    at[i] += half if _comes_before(row[at[i] + half - 1], wanted[i]) else 0
-            left -= half
-        for i in range(at.size if left else 0):
-            passed = not _comes_before(wanted[i], row[at[i]]) if after else _comes_before(row[at[i]], wanted[i])
-            at[i] += 1 if passed else 0
-
-
-@override(_places)
-def search_rows(rows: Any, values: Any, side: str) -> Any:
-    """Search many values at a time, without a branch that depends on one."""
-    found = np.empty(values.shape, np.int64)
-    run, after = _places[rows.dtype], side == "right"
-    if rows.ndim == 1:
-        run(row_major(rows), row_major(values).reshape(-1), found.reshape(-1), after)
-        return found
-    lines = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]), found.reshape(-1, found.shape[-1])
-    for row, wanted, places in zip(*lines, strict=True):
-        run(row_major(row), row_major(wanted), places, after)
-    return found
-
-
-search_rows.typical = lambda rows, values: (np.sort(rows), values)  # type: ignore[attr-defined]
 
 
 @loop("void({t}[:,::1], {t}[:,::1], boolean[::1], {t}[:,::1])", wraparound=False)

@@ -216,20 +216,6 @@ def gather_nd(x: Any, indices: Any, lead: int = 0) -> Any:
     return x[at]
 
 
-def search_rows(rows: Any, values: Any, side: Any) -> Any:
-    """Find where values (*s, n) belong in sorted rows (*s, m): before equal elements, or after them.
-
-    As with NumPy, nan belongs after all numbers.
-    """
-    if rows.ndim == 1:
-        return np.searchsorted(rows, values, side).astype(np.int64)
-    lead = rows.shape[:-1]
-    flat, wanted = (v.reshape(math.prod(lead), v.shape[-1]) for v in (rows, values))
-    found = [np.searchsorted(row, value, side) for row, value in zip(flat, wanted, strict=True)]
-    made = np.stack(found) if found else zeros((0,), values, np.int64)
-    return made.astype(np.int64).reshape(*lead, values.shape[-1])
-
-
 SHORT_CHOICE = 1 << 15
 """Elements of rows that are chosen as a whole, from which on masks of bits are as quick."""
 

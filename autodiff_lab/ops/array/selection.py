@@ -17,11 +17,10 @@ from autodiff_lab.engine.shape import as_integer, as_integers
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import tell_made, trace_now, unheard, values_in_trace
-from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, word_of, zeros
+from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.checks import real_only
-from autodiff_lab.kernels.indexing.reference import search_rows
+from autodiff_lab.kernels.ordering.reference import argsort_along, search_rows, top_positions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, positions_of, scatter_axis
 from autodiff_lab.ops.array.shaping import reshape
@@ -85,44 +84,13 @@ put_along = general(
     doc="Sums into zeros by position along a negative axis, row by row; the rule of `take_along` uses it.")
 
 
-def _argsort(x: Any, axis: int, descending: bool) -> Any:
-    real_only("sort", x)
-    if not descending:
-        return np.argsort(x, axis, kind="stable").astype(np.int32)
-    if x.ndim == 1:  # as below, without NumPy's own Python
-        return (len(x) - 1 - x[::-1].argsort(kind="stable")[::-1]).astype(np.int32)
-    order = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)  # the first of equal ones stays first
-    return (x.shape[axis] - 1 - order).astype(np.int32)
-
-
 order_along = general(
-    "argsort", _argsort, None, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
+    "argsort", argsort_along, None, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
     sentence="finds the order of the elements of {0}", doc="The kernel-level argsort; `lab.argsort` is public.")
 
 
-def _best_positions(x: Any, k: int) -> Any:
-    found = _one_by_one(x, k) if 0 < k <= 8 and x.size >= 256 * k and word_of(x) is not None else None
-    return _argsort(x, -1, True)[..., :k] if found is None else found
-
-
-def _one_by_one(x: Any, k: int) -> Any:
-    """Take the largest element of each row out of a copy, k times: far quicker than ordering long rows.
-
-    None if the number that stands for what is taken out is among the k largest.
-    """
-    taken = x.dtype.type(-np.inf) if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    left, rows = x.reshape(-1, x.shape[-1]).copy(), np.arange(x.size // x.shape[-1])
-    found = np.empty((len(rows), k), np.int32)
-    for place in range(k):
-        at = found[:, place] = left.argmax(axis=1)
-        if (left[rows, at] == taken).any():
-            return None
-        left[rows, at] = taken
-    return found.reshape(*x.shape[:-1], k)
-
-
 best_positions = general(
-    "top_positions", _best_positions, None, symbol="top k",
+    "top_positions", chosen("top_positions", top_positions), None, symbol="top k",
     latex=r"\operatorname{{top}}_k {0}", sentence="finds the largest elements of {0}", registered="TopKV2",
     doc="Positions of the k largest elements of each row; `lab.math.top_k` uses it.")
 

@@ -1,0 +1,1 @@
+"""Sorting, the largest elements of rows, and searches in sorted rows."""
