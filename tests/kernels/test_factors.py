@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autodiff_lab as lab
+from autodiff_lab.kernels.base.choose import use_kernels
 from autodiff_lab.kernels.matmul import factors
 from tests.kernels.agreement import agree, declined
 
+assert lab.linalg.triangular_solve  # the families of these kernels load
 DTYPES = ("float32", "float64", "complex64", "complex128")
 # Matrices alone, stacks of matrices too small for LAPACK to be called for each, and of larger ones.
 STACKS = [((), 5), ((), 33), ((3,), 4), ((2, 3), 17)]
@@ -146,3 +149,31 @@ def test_triangular_systems_of_a_stack_agree_in_every_layout(lower: bool, dtype:
     agree("solve_stack", a, b, lower=lower)
     assert declined("solve_stack", a, b[0], lower=lower)
     assert declined("solve_stack", a[0], b, lower=lower)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_stacks_of_small_matrices_agree_in_every_layout(dtype: str) -> None:
+    pytest.importorskip("numba", reason="overrides need Numba")
+    rng, near = np.random.default_rng(9), 1e-5 if dtype == "float32" else 1e-12
+    for stack, n, k in (((5,), 3, 4), ((2, 3), 6, 1), ((300,), 8, 5), ((4,), 1, 3), ((2,), 15, 2)):
+        a = (rng.normal(size=(*stack, n, n)) / n + np.eye(n)[::-1] * 2).astype(dtype)  # rows must be exchanged
+        b = rng.normal(size=(*stack, n, k)).astype(dtype)
+        for left in (a, a.swapaxes(-1, -2), a[..., ::-1, ::-1]):
+            agree("inverse_all", left, tolerance=near)
+            agree("determinant_all", left, tolerance=near * 2.0**n)
+            for right in (b, b.swapaxes(-1, -2).copy().swapaxes(-1, -2), b[..., ::-1]):
+                agree("solve_all", left, right, tolerance=near)
+
+
+def test_stacks_with_a_singular_matrix_are_left_to_numpy() -> None:
+    pytest.importorskip("numba", reason="overrides need Numba")
+    a, b = np.stack([np.eye(3), np.ones((3, 3))]), np.ones((2, 3, 1))
+    assert declined("solve_all", a, b)
+    assert declined("solve_all", a, b[0])
+    assert declined("inverse_all", a)
+    assert declined("determinant_all", np.full_like(a, np.nan))
+    for function in (lambda: factors.solve(a, b), lambda: factors.inverse(a)):
+        with use_kernels("numba"), pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+            function()
+    with use_kernels("numba"):
+        assert factors.determinant(a).tolist() == [1, 0]

@@ -1,7 +1,7 @@
 """Factorizations by LAPACK, called without NumPy's and SciPy's checks, and without copies to turn axes round.
 
 LAPACK's arrays lie by columns, so of an array in C's order it sees the transpose; each function here says what it asks
-about the transpose.  Stacks of small matrices go to NumPy, whose loop over them is compiled; so do arrays on a GPU.
+about the transpose.  Stacks of small matrices go to NumPy, whose loop over them is compiled, or to loops of ours; arrays on a GPU to NumPy.
 Errors are NumPy's `LinAlgError`.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.kernels.base.choose import chosen
 
 SMALL = 16
 """Rows below which a stack of matrices goes to NumPy."""
@@ -24,6 +25,15 @@ _NAMES = ("potrf", "getrf", "getrs", "getri", "geqrf", "orgqr", "ungqr", "syevd"
 _COMPLEX = {"orgqr": "ungqr", "syevd": "heevd"}
 _LAPACK: dict[str, dict[str, Any]] = {}
 """By dtype character, LAPACK's functions by their names."""
+
+
+def _multiplications(a: Any, *others: Any) -> float:
+    return a.size * a.shape[-1]
+
+
+solve_all = chosen("solve_all", np.linalg.solve, "matmul.solve_all", _multiplications)
+inverse_all = chosen("inverse_all", np.linalg.inv, "matmul.inverse_all", _multiplications)
+determinant_all = chosen("determinant_all", np.linalg.det, "matmul.determinant_all", _multiplications)
 
 
 def _load(dtype: Any) -> dict[str, Any]:
@@ -138,7 +148,7 @@ def solve(a: Any, b: Any, packed: Any = None, pivots: Any = None, transposed: bo
     """
     many = a.ndim > 2 or b.ndim > 2
     if on_gpu(a) or not a.size or not b.size or (packed is None and many and a.shape[-1] <= KEPT):
-        return np.linalg.solve(np.swapaxes(a, -1, -2) if transposed else a, b)
+        return solve_all(np.swapaxes(a, -1, -2) if transposed else a, b)
     if packed is None:
         packed, pivots = lu(a)
     run = _load(a.dtype)["getrs"]
@@ -172,7 +182,7 @@ def inverse(x: Any, packed: Any = None, pivots: Any = None) -> Any:
     [[0.5, 0.0], [0.0, 0.25]]
     """
     if on_gpu(x) or not x.size or (packed is None and _by_numpy(x)):
-        return np.linalg.inv(x)
+        return inverse_all(x)
     if packed is None:
         packed, pivots = lu(x)
     run = _load(x.dtype)["getri"]
@@ -221,7 +231,7 @@ def determinant(x: Any, packed: Any = None, pivots: Any = None) -> Any:
     if packed is None and x.shape[-1] > KEPT and x.size and not on_gpu(x):
         packed, pivots = lu(x)
     if packed is None or not x.size:
-        return np.linalg.det(x).astype(x.dtype)[()]
+        return determinant_all(x).astype(x.dtype)[()]
     found = np.diagonal(packed, axis1=-2, axis2=-1).prod(-1) * _parity(pivots, x.dtype)
     if np.all(np.isfinite(found) & (found != 0)):
         return found

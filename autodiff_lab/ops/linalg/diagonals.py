@@ -8,7 +8,7 @@ have a side, and the main diagonal is on the left if either is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -192,18 +192,18 @@ def _padded(part: Tensor, low: int, high: int, align: str, padding_value: Any, m
         there[row, place] = True
     if there.all():
         return part
-    return _filled("diag_part", part, there, padding_value)
+    return _filled("diag_part", part, lambda: there, padding_value)
 
 
-def _filled(what: str, x: Tensor, there: Any, padding_value: Any) -> Tensor:
-    """Put a padding value where a tensor has no element."""
+def _filled(what: str, x: Tensor, there: Callable[[], Any], padding_value: Any) -> Tensor:
+    """Put a padding value where a tensor has no element, which a function tells."""
     if padding_value.__class__ in (int, float, bool) and not padding_value:
         return x
     value = convert_pair(diag_embed.op, padding_value, x)[0]  # type: ignore[attr-defined]
     if value._held.ndim or value._held.dtype != x._held.dtype:
         raise InvalidArgumentError(f"{what}: padding_value must be a number of dtype {x.dtype.name}, got "
                                    f"{padding_value!r}.")
-    return where(tell_made(laid_beside(x, there)), x, value)
+    return where(tell_made(laid_beside(x, there())), x, value)
 
 
 def diag(diagonal: TensorLike, name: str | None = None, k: TensorLike = 0, num_rows: TensorLike = -1,
@@ -221,7 +221,7 @@ def diag(diagonal: TensorLike, name: str | None = None, k: TensorLike = 0, num_r
     else:
         _check_packed("diag", x, (*x._held.shape[:-2], rows, columns), low, high)
         whole = embed_range(x, low=low, high=high, rows=rows, columns=columns, align=align)
-    return named(_filled("diag", whole, _between(rows, columns, low, high), padding_value), name)
+    return named(_filled("diag", whole, lambda: _between(rows, columns, low, high), padding_value), name)
 
 
 def _between(rows: int, columns: int, low: int, high: int) -> Any:
