@@ -195,14 +195,14 @@ def test_an_unknown_mode_in_the_environment_is_told() -> None:
 def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
     """Those on the CPU with the loops that they compile, those on a GPU with a kernel that the report compiles.
 
-    Kernels of gradients are called so seldom that on a GPU their references run on CuPy; so do searches in sorted rows
-    and choices by a condition, which CuPy has; rows change in place on the CPU alone.
+    Kernels of gradients are called so seldom that on a GPU their references run on CuPy; so do searches in sorted rows,
+    choices by a condition and the order of rows, which CuPy has; rows change in place on the CPU alone.
     """
     pytest.importorskip("numba.cuda")
     assert ops_of_the_catalogue()
     served, by_reference = methods(), {
         "extreme_grad", "logsumexp_shares", "max_pool_pick", "change_rows", "search_rows", "choose_elements",
-        "solve_stack",
+        "solve_stack", "top_positions", "solve_all", "inverse_all", "determinant_all",
     }  # fmt: skip
     for name, kernel in choose.CHOSEN.items():
         if kernel.family in {"", "nowhere"}:

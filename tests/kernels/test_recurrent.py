@@ -10,8 +10,8 @@ from autodiff_lab.kernels.recurrent import reference
 from tests.kernels.agreement import DTYPES, both, declined, layouts
 
 import_module("autodiff_lab.ops.nn.recurrent")  # it registers the kernels of this family
-ALL = ("lstm", "lstm_grad", "gru", "gru_grad")
-GATES = {"lstm": (2, 4, (4,)), "gru": (1, 3, (2, 3))}
+ALL = ("lstm", "lstm_grad", "gru", "gru_grad", "simple_rnn", "simple_rnn_grad")
+GATES = {"lstm": (2, 4), "gru": (1, 3), "simple_rnn": (1, 1)}
 # Examples, steps, features, units: single ones, vectors with elements left over.
 SIZES = [(1, 1, 1, 1), (2, 3, 4, 5), (3, 7, 2, 17), (5, 4, 3, 64)]
 
@@ -22,20 +22,23 @@ def call(
     """Arrays and parameters of a call, with adjoints of all results where it is a gradient's."""
     rng, (b, t, k, n) = np.random.default_rng(seed), size
     cell = name.removesuffix("_grad")
-    states, gates, biases = GATES[cell]
-    bias = tuple(n * m if m > 2 else m for m in biases)
+    states, gates = GATES[cell]
+    bias = (2, gates * n) if cell == "gru" else (gates * n,)
     shapes = [(b, t, k), *[(b, n)] * states, (k, gates * n), (n, gates * n), bias]
     inputs = [(0.5 * rng.normal(size=shape)).astype(dtype) for shape in shapes]
     if cell == name:
         return [*inputs, *masks], {}
     results = getattr(reference, cell)(*inputs, *masks)
+    results = results if isinstance(results, tuple) else (results,)
     adjoints = [rng.normal(size=r.shape).astype(dtype) for r in results]
     return [*adjoints, *results, *inputs[:-1], *masks], {"wanted": tuple(range(len(inputs)))}
 
 
 def check(name: str, arrays: list[Any], params: dict[str, Any]) -> None:
     within = 2e-5 if arrays[0].dtype == np.float32 else 1e-12
-    for ours, expected in zip(*both(name, *arrays, **params), strict=True):
+    results = both(name, *arrays, **params)
+    pairs = zip(*results, strict=True) if isinstance(results[0], tuple) else [results]
+    for ours, expected in pairs:
         assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype)
         np.testing.assert_allclose(ours, expected, rtol=within, atol=within * max(1, np.abs(expected).max()))
 
@@ -69,10 +72,11 @@ def test_rows_that_a_mask_leaves_out_keep_their_states_and_adjoints(name: str, d
             check(name, *call(name, size, dtype, masks=(mask,)))
 
 
-@pytest.mark.parametrize("name", ["lstm_grad", "gru_grad"])
-def test_an_infinite_adjoint_of_a_state_that_stays_reaches_nothing_else(name: str) -> None:
+@pytest.mark.parametrize("name", ["lstm_grad", "gru_grad", "simple_rnn_grad"])
+@pytest.mark.parametrize("units", [4, 100])
+def test_an_infinite_adjoint_of_a_state_that_stays_reaches_nothing_else(units: int, name: str) -> None:
     pytest.importorskip("numba", reason="overrides need Numba")
-    arrays, params = call(name, (2, 3, 2, 4), "float64", masks=(np.array([[0, 1, 0], [1, 0, 1]], np.bool_),))
+    arrays, params = call(name, (2, 3, 2, units), "float64", masks=(np.array([[0, 1, 0], [1, 0, 1]], np.bool_),))
     arrays[0][0, 0, 0] = np.inf
     for gradients in both(name, *arrays, **params):
         state = gradients[1].copy()

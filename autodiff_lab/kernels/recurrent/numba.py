@@ -13,12 +13,15 @@ import numpy as np
 
 from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import loop, override, row_major
+from autodiff_lab.kernels.maths.bits import add_up
 from autodiff_lab.kernels.maths.rows import sigmoid, tanh
 from autodiff_lab.kernels.recurrent.reference import rows, wanted_of
 
 # pyright: reportIndexIssue=false, reportCallIssue=false
 Arrays = tuple[Any, ...]
 _NONE = np.zeros((0, 0), np.uint8)
+_BY_ROWS = 16_384
+"""Multiplications of a step of all rows up to which its product is a loop too: a call of BLAS takes longer."""
 
 
 def _left_out(masks: Arrays) -> Any:
@@ -238,3 +241,120 @@ def gru_grad(gh: Any, gg: Any, hidden: Any, gates: Any, x: Any, h: Any, kernel: 
         np.matmul(back[:, s], turned, out=more)
     dh += more
     return wanted_of(wanted, (dh,), rows(given), rows(back), x, kernel, h, hidden)
+
+
+@loop("void({t}[:,:,::1], {t}[:,::1], {t}[:,::1], uint8[:,::1])", wraparound=False)
+def _rnn_rows(hidden: Any, first: Any, recurrent: Any, off: Any) -> None:
+    """All steps of one row after the other; `hidden` holds what the inputs give, and gets the states."""
+    steps, n = hidden.shape[1], hidden.shape[2]
+    for r in range(hidden.shape[0]):
+        for s in range(steps):
+            h, before = hidden[r, s], first[r] if s == 0 else hidden[r, s - 1]
+            if off.size > 0 and off[r, s] != 0:
+                for k in range(n):
+                    h[k] = before[k]
+            else:
+                for p in range(n):
+                    weights, factor = recurrent[p], before[p]
+                    for k in range(n):
+                        h[k] += factor * weights[k]
+                for k in range(n):
+                    h[k] = tanh(h[k])
+
+
+@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,::1], uint8[:,::1], int64)", wraparound=False)
+def _rnn_step(z: Any, hidden: Any, first: Any, off: Any, s: int) -> None:
+    """One step of all rows, whose products with the weights are given."""
+    n = hidden.shape[2]
+    for r in range(hidden.shape[0]):
+        h, before, more = hidden[r, s], first[r] if s == 0 else hidden[r, s - 1], z[r]
+        if off.size > 0 and off[r, s] != 0:
+            for k in range(n):
+                h[k] = before[k]
+        else:
+            for k in range(n):
+                h[k] = tanh(h[k] + more[k])
+
+
+@override(_rnn_rows, _rnn_step)
+def simple_rnn(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: Any) -> Any:
+    """All steps of a recurrent network, in one call or in one for each step."""
+    if not h.size:
+        return NotImplemented
+    (batch, steps, _), n = x.shape, h.shape[-1]
+    hidden = rows(x) @ kernel
+    hidden += bias
+    hidden, first, off = hidden.reshape(batch, steps, n), row_major(h), _left_out(masks)
+    if h.size * n <= _BY_ROWS:
+        _rnn_rows[x.dtype](hidden, first, row_major(recurrent), off)
+        return hidden
+    z, run = np.empty((batch, n), x.dtype), _rnn_step[x.dtype]
+    for s in range(steps):
+        np.matmul(h, recurrent, out=z)
+        run(z, hidden, first, off, s)
+        h = hidden[:, s]
+    return hidden
+
+
+@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,:,::1], uint8[:,::1])", wraparound=False)
+def _rnn_rows_back(dh: Any, gh: Any, hidden: Any, recurrent: Any, dz: Any, off: Any) -> None:
+    n = dh.shape[1]
+    one, zero = dz.dtype.type(1), dz.dtype.type(0)
+    for r in range(dh.shape[0]):
+        of_h = dh[r]
+        for turn in range(hidden.shape[1]):
+            s = hidden.shape[1] - 1 - turn
+            h, to, more = hidden[r, s], dz[r, s], gh[r, s]
+            for k in range(n):
+                of_h[k] += more[k]
+            if off.size > 0 and off[r, s] != 0:
+                for k in range(n):
+                    to[k] = zero
+            else:
+                for k in range(n):
+                    to[k] = of_h[k] * (one - h[k] * h[k])
+                for p in range(n):
+                    weights, total = recurrent[p], zero
+                    for k in range(n):
+                        total = add_up(total, to[k] * weights[k])
+                    of_h[p] = total
+
+
+@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], uint8[:,::1], {t}[:,::1], int64)", wraparound=False)
+def _rnn_back(dh: Any, gh: Any, hidden: Any, dz: Any, off: Any, stay: Any, s: int) -> None:
+    """One step of all rows, before the product that gives the adjoints of the states before it."""
+    n = dh.shape[1]
+    one = dz.dtype.type(1)
+    for r in range(dh.shape[0]):
+        of_h, h, to, more = dh[r], hidden[r, s], dz[r, s], gh[r, s]
+        for k in range(n):
+            of_h[k] += more[k]
+        if off.size > 0 and off[r, s] != 0:
+            put_aside(of_h, stay[r])
+        elif off.size:
+            for k in range(n):
+                stay[r, k] = 0
+        for k in range(n):
+            to[k] = of_h[k] * (one - h[k] * h[k])
+
+
+@override(_rnn_rows_back, _rnn_back)
+def simple_rnn_grad(gh: Any, hidden: Any, x: Any, h: Any, kernel: Any, recurrent: Any, *masks: Any,
+                    wanted: tuple[int, ...]) -> Any:  # fmt: skip
+    """All steps of a recurrent network, backwards."""
+    if not h.size:
+        return NotImplemented
+    batch, steps, n = hidden.shape
+    gh, hidden, off = row_major(gh), row_major(hidden), _left_out(masks)
+    dz, dh = np.empty(hidden.shape, x.dtype), np.zeros((batch, n), x.dtype)
+    if h.size * n <= _BY_ROWS:
+        _rnn_rows_back[x.dtype](dh, gh, hidden, row_major(recurrent), dz, off)
+    else:
+        run, turned, stay = _rnn_back[x.dtype], recurrent.T, np.empty((batch if masks else 0, n), x.dtype)
+        for s in range(steps - 1, -1, -1):
+            run(dh, gh, hidden, dz, off, stay, s)
+            np.matmul(dz[:, s], turned, out=dh)
+            if masks:
+                dh += stay
+    flat = rows(dz)
+    return wanted_of(wanted, (dh,), flat, flat, x, kernel, h, hidden)
