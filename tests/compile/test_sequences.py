@@ -155,6 +155,27 @@ def test_products_of_stacks_and_vectors_agree() -> None:
     compiled(run, normal(3, 5, 6), normal(3, 5, 6), normal(6, 6), normal(6))
 
 
+@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 1, 8), (8, 3, 1), (5, 7, 9), (1, 8, 1)])
+def test_stacks_of_small_products_are_steps_however_many(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+
+    def run(x: Any, y: Any, turned_x: Any, turned_y: Any, far: Any) -> list[Any]:
+        made = [x @ y, lab.matmul(turned_x, y, True), lab.matmul(x, turned_y, False, True)]
+        return [*made, lab.matmul(turned_x, turned_y, True, True), lab.transpose(far, (1, 2, 0)) @ y]
+
+    count = 3000
+    given = [(count, m, k), (count, k, n), (count, k, m), (count, n, k), (k, count, m)]
+    made = compiled(run, *[normal(*one) for one in given])
+    assert not any("matmul_" in row for row in steps_outside(made))
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_short_pieces_of_many_rows_are_rolled_in_a_sequence(axis: int) -> None:
+    x = normal(30_000, 3, 2)
+    made = compiled(lambda x: lab.roll(x, 1, axis) - lab.roll(x, -1, axis), x)
+    assert not any("roll_" in row for row in steps_outside(made))
+
+
 def net(weights: list[Any], x: Any) -> Any:
     for w, b in zip(weights[::2], weights[1::2], strict=True):
         x = lab.tanh(x @ w + b)

@@ -228,10 +228,12 @@ def test_sums_over_short_rows_have_the_bits_of_numpy(width: int, dtype: str) -> 
 
 
 def test_rolls_are_those_of_numpy() -> None:
+    many = np.arange(4200).reshape(700, 3, 2)  # rows so short and so many that columns are copied
     x = np.arange(60).reshape(3, 4, 5)
-    for axis in (-3, -2, -1, 0, 1, 2):
-        for by in (0, 1, -1, 3, 7, -13):
-            np.testing.assert_array_equal(lab.roll(lab.constant(x), by, axis).numpy(), np.roll(x, by, axis))
+    for y in (x, many, many.swapaxes(1, 2)):
+        for axis in (-3, -2, -1, 0, 1, 2):
+            for by in (0, 1, -1, 3, 7, -13):
+                np.testing.assert_array_equal(lab.roll(lab.constant(y), by, axis).numpy(), np.roll(y, by, axis))
     np.testing.assert_array_equal(lab.roll(lab.constant(x), (1, 2), (0, 2)).numpy(), np.roll(x, (1, 2), (0, 2)))
     assert lab.roll(lab.zeros((0, 3)), 1, 0).shape == (0, 3)
 

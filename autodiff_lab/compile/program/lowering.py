@@ -45,6 +45,8 @@ from autodiff_lab.kernels.base.compiler import breathe
 _FLOATS = ("float32", "float64")
 _MULTIPLIED_BY = {"gelu": "normal_cdf", "silu": "sigmoid"}
 """Ops that multiply their input by a function of it, which their gradients need as well."""
+SHORT = 64
+"""Elements of a piece up to which moving many of them is not left to NumPy."""
 FEW = 4096
 """Elements below which an op is rewritten wherever it stands: steps of a sequence cost less than a call from Python."""
 
@@ -126,8 +128,8 @@ class _Lowering:
         floats = [v for v in values if v.dtype.kind not in "iu"]  # labels are integers
         plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in floats)
         limit = MOST if line.op.name in NORMALIZING or line.op.name in ALONG_AXES else FEW
-        few = most < (LARGEST_IN_TURN if repeats else limit) and values[0].shape != ()
-        return plain and values[0].dtype.name in _FLOATS and few and fits(line, values)
+        few = most < (LARGEST_IN_TURN if repeats else limit) or _rolls_short_rows(line, values[0].shape)
+        return plain and values[0].dtype.name in _FLOATS and few and values[0].shape != () and fits(line, values)
 
     def _rows_are_long(self, line: Line) -> bool:
         """Return whether an op works along the last axis, and rows are long enough for vectors."""
@@ -303,6 +305,11 @@ def _runs(axes: tuple[int, ...]) -> list[tuple[int, ...]]:
 def _swaps(line: Line | None) -> TypeGuard[Line]:
     """Return whether a line transposes a matrix; a transpose may also leave both axes in place."""
     return line is not None and line.op.name == "transpose" and [axis % 2 for axis in line.params["perm"]] == [1, 0]
+
+
+def _rolls_short_rows(line: Line, shape: tuple[int, ...]) -> bool:
+    """Return whether a roll moves short pieces, which join in a sequence: NumPy starts a loop for each of them."""
+    return line.op.name == "roll" and math.prod(shape[min(line.params["axes"]) :]) <= SHORT
 
 
 def _kind(line: Line, program: Program) -> Any:

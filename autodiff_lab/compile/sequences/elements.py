@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.text import indented, preamble
-from autodiff_lab.compile.program.expressions import angle, expression, library_call
+from autodiff_lab.compile.program.expressions import angle, expression
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, fusible
 from autodiff_lab.compile.sequences.layouts import MOST_AXES, dense_strides
@@ -47,13 +47,12 @@ _OF_COMPLEX = {
 def joins_alone(line: Line, program: Program) -> bool:
     """Return whether a step can compute a line that is in no fused loop."""
     shapes = [program.values[i].shape for i in (*line.outs, *line.ins)]
-    called = library_call(line, program) is not None
     discrete = _of_integers(line, program) or _of_complex(line, program)
-    if not (called or discrete or (shapes[0] and fusible(line, program))):  # loops take single real numbers
+    if not (discrete or (shapes[0] and fusible(line, program))):  # loops take single real numbers
         return False
     if not takes_few_loops(shapes, [dense_strides(shape) for shape in shapes[1:]]):
         return False
-    return called or math.prod(shapes[0]) < WIDE or in_short_rows(line, program)
+    return math.prod(shapes[0]) < WIDE or in_short_rows(line, program)
 
 
 def takes_few_loops(shapes: list[tuple[int, ...]], strides: list[tuple[int, ...]]) -> bool:
@@ -129,7 +128,7 @@ def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[l
 
 def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
     is_complex = any(kind.startswith("complex") for kind in kinds)
-    own = _OF_COMPLEX[line.op.name] if is_complex else library_call(line, program) or _QUOTIENTS.get(line.op.name)
+    own = _OF_COMPLEX[line.op.name] if is_complex else _QUOTIENTS.get(line.op.name)
     found, turned = own or expression(line, program) or "", angle(line)
     number = next((kind for kind in kinds if kind != "bool"), "float32")
     names = [kind if is_complex else "bool_" if kind == "bool" else "number" for kind in kinds]

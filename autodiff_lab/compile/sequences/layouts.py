@@ -45,6 +45,11 @@ def in_rows(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     return (shape[-1] == 1 or strides[-1] == 1) and (shape[-2] == 1 or strides[-2] >= shape[-1])
 
 
+def turned_last(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return lengths or strides with the last two exchanged: those of the transposed matrices."""
+    return (*axes[:-2], axes[-1], axes[-2])
+
+
 def merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int, int]]:
     """Return lengths and strides of the axes, where those that lie one after the other are one."""
     axes: list[tuple[int, int]] = []

@@ -30,6 +30,8 @@ MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
 
 With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
 """
+WORK_OF_EACH = 1 << 13
+"""Multiplications of each product of a stack of any length up to which a call of OpenBLAS takes longer than it."""
 LEAST_ALONE = 1024
 """Elements of an op in short rows that is worth a call by itself."""
 MOST_OF_LOOP = 1 << 22
@@ -81,7 +83,7 @@ def worth_alone(item: Region | Line | Call, program: Program) -> bool:
     if not isinstance(item, Line):
         return False
     rows = joins_alone(item, program) and _elements(item, program) >= LEAST_ALONE and in_short_rows(item, program)
-    return rows or item.op.name in MOVING | JOINS
+    return rows or item.op.name in MOVING | JOINS or (item.op.name == "matmul" and _is_stack(item, program))
 
 
 def gives_view(line: Line, program: Program) -> bool:
@@ -130,4 +132,10 @@ def is_small_product(line: Line, program: Program) -> bool:
 
     work = math.prod(x.shape) * (y.shape[-1] if len(y.shape) > 1 else 1)
     right = math.prod(y.shape[-2:]) * y.dtype.itemsize
-    return work <= MOST_WORK[BYTES] and right <= LARGEST_RIGHT
+    return (work <= MOST_WORK[BYTES] and right <= LARGEST_RIGHT) or _is_stack(line, program)
+
+
+def _is_stack(line: Line, program: Program) -> bool:
+    """Return whether a product is one of many small matrices by as many others."""
+    x, y = (program.values[i].shape for i in line.ins)
+    return len(y) > 2 and x[:-2] == y[:-2] and math.prod(x[-2:]) * y[-1] <= WORK_OF_EACH

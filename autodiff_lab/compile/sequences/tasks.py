@@ -31,6 +31,7 @@ from autodiff_lab.compile.sequences.layouts import (
     merged,
     parts_of_whole,
     seen_by,
+    turned_last,
 )
 from autodiff_lab.compile.sequences.steps import JOINS
 from autodiff_lab.compile.sequences.texts import PUT, UNROLLED, ZERO, block_text, copy_text, product_text
@@ -223,15 +224,17 @@ class Builder:
         if len(xs) > 2 == len(ys) and is_dense(xs, x_strides):  # a stack times one matrix is one product
             xs, x_strides = (math.prod(xs[:-1]), xs[-1]), (xs[-1], 1)
         stack, m, k, n = math.prod(xs[:-2]), *xs[-2:], ys[-1]
-        if n == 1 and in_rows(xs[::-1], x_strides[::-1]) and not in_rows(xs, x_strides) and stack == 1:
-            x, y, m, n = y, x, n, m  # xᵀ lies in rows, and yᵀ is one row
-            x_strides, y_strides, xs, ys = y_strides[::-1], x_strides[::-1], ys[::-1], xs[::-1]
-        left, x_down, x_step, turned = self._matrix(x, xs, x_strides, either=True)
+        turned = [turned_last(axes) for axes in (xs, x_strides, ys, y_strides)]
+        left_lies = n == 1 and stack == 1 and in_rows(*turned[:2]) and not in_rows(xs, x_strides)
+        if left_lies or (m == 1 and in_rows(*turned[2:]) and not in_rows(ys, y_strides)):
+            x, y, m, n = y, x, n, m  # what is turned lies in rows, and the other is one row or one column
+            ys, y_strides, xs, x_strides = turned
+        left, x_down, x_step, is_turned = self._matrix(x, xs, x_strides, either=True)
         right, y_down, y_step, _ = self._matrix(y, ys, y_strides, either=False)
         y_step = 0 if len(ys) == 2 else y_step
         out = self._new(line.outs[0])
         dtype = values[line.outs[0]].dtype
-        text = product_text(dtype.name, turned, m, n, column=n == 1 == y_down)
+        text = product_text(dtype.name, is_turned, m, n, column=n == 1 == y_down)
         slots = (left, right, out, m, k, n, stack, x_down, y_down, x_step, y_step)
         self.tasks.append(Task(load(text).step, slots, (out.buffer,)))
 
@@ -244,8 +247,7 @@ class Builder:
         if len(axes) < 2:
             if in_rows(shape, strides):
                 return self._place(value), strides[-2] if shape[-2] > 1 else shape[-1], step, False
-            turned = (*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2])
-            if either and in_rows(*turned):
+            if either and in_rows(turned_last(shape), turned_last(strides)):
                 return self._place(value), strides[-1] if shape[-1] > 1 else shape[-2], step, True
         return self._copied(value), shape[-1], math.prod(shape[-2:]), False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,10 @@ tile_to = general(
     keeps="nothing", registered="Tile", doc="The kernel-level tile; `lab.tile` is the public function.")
 
 
+SHORT_ROW, MANY_SHORT_ROWS = 16, 512
+"""Elements of a row up to which, and rows from which on, columns are copied and not rows."""
+
+
 def _roll(x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     """Do what `np.roll` does, in a third of its time for a small array along one axis."""
     if len(axes) != 1 or x.__class__ is not np.ndarray or not x.size:
@@ -48,6 +53,13 @@ def _roll(x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
         return x.copy()
     later, start, earlier, end = places
     made = np.empty(x.shape, x.dtype)
+    length, across = x.shape[axes[0]], prod(x.shape[axes[0]:])
+    if across <= SHORT_ROW and x.size >= MANY_SHORT_ROWS * across and x.flags.c_contiguous:
+        from_columns, to = x.reshape(-1, across), made.reshape(-1, across)
+        by = shifts[0] % length * (across // length)
+        for k in range(across):  # column by column: NumPy begins its loop again for each row
+            to[:, (k + by) % across] = from_columns[:, k]
+        return made
     made[later] = x[start]
     made[earlier] = x[end]
     return made
