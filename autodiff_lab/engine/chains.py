@@ -18,14 +18,10 @@ import numpy as np
 from autodiff_lab.engine.namespace import RAW
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.choose import IN_USE
-from autodiff_lab.kernels.base.elementwise import COUNTED, FEW, Chain, Elementwise, functions_in, in_one_pass
+from autodiff_lab.kernels.base.elementwise import ANGLES, COUNTED, FEW, Chain, Elementwise, functions_in, in_one_pass
 
 ndarray = np.ndarray
 _PAIR = {"f": "faa", "d": "daa"}
-ANGLES = frozenset({"sin", "cos", "tan"})
-"""Functions whose loops must look for arguments that are too large; NumPy is as fast."""
-
-
 FASTER: dict[Callable[..., Any], Any] = {}
 """By rule, what a sweep over plain arrays calls in its place, for cotangents of at least as many elements as its
 attribute `fewest` says."""
@@ -51,11 +47,11 @@ class _Writer:
         if not isinstance(expression, str) or not expression or len(inputs) != op.arity:
             raise _NotAChain
         found = functions_in(expression)
-        if found & ANGLES:
-            raise _NotAChain
         self.functions += len(found)
-        name = f"t{len(self.statements)}"
-        self.statements.append(f"{name} = {expression.format(*map(_text, inputs))}")
+        name, given = f"t{len(self.statements)}", [*map(_text, inputs)]
+        self.statements.append(f"{name} = {expression.format(*given)}")
+        if found & ANGLES:
+            self.statements.append(f"far |= int32(is_far({given[0]}))")
         return _Symbol(self, name)
 
 
@@ -156,11 +152,14 @@ def chain_of_rule(rule: Callable[..., Any], arity: int) -> tuple[Chain, tuple[in
 
 
 def _pays(op: Op) -> bool:
-    """Return whether a loop for an op itself can be faster than its kernel: NumPy has no single function for it."""
+    """Return whether a loop for an op itself can be faster than its kernel.
+
+    It can where NumPy has no single function for the op, or one of which it has vectors on some processors alone.
+    """
     text = op.expression
     if not isinstance(text, str) or "(" not in text:
         return False
-    return not isinstance(op.kernel, np.ufunc) or op.kernel is np.sign  # which takes four times as long as a loop
+    return not isinstance(op.kernel, np.ufunc) or bool(functions_in(text)) or op.kernel is np.sign
 
 
 def faster_kernel(op: Op) -> Callable[..., Any]:
@@ -187,7 +186,8 @@ def _in_one_pass(name: str, rule: Callable[..., Any], arity: int) -> Callable[..
                 and other.__class__ is ndarray and other.dtype is dtype and other.shape == g.shape
                 and g.flags.carray and other.flags.carray
             ):  # fmt: skip
-                return ready[0]((g, other))
+                result = ready[0]((g, other))
+                return rule(ops, g, out, *inputs) if result is None else result
         elif not found:
             traced = chain_of_rule(rule, arity)
             if traced is None:

@@ -22,13 +22,17 @@ WORST = {
     "exp": -5.877884387969971, "expm1": 17.001972198486328, "log": 1.4136420488357544, "log1p": -8.940696716308594e-08,
     "sin": 922.8228759765625, "cos": 1840.2159423828125, "tan": 3.921243190765381, "tanh": 0.6283095479011536,
     "sigmoid": -4.157293796539307, "softplus": -0.4363955855369568, "erf": 0.5406530499458313,
-    "erfc": 1.5243035554885864, "normal_cdf": -10.9335355758667,
+    "erfc": 1.5243035554885864, "normal_cdf": -10.9335355758667, "asin": 0.503472507, "acos": 0.622987866,
+    "atan": 1.0174036, "sinh": 35.3400154, "cosh": 32.5694885, "asinh": 0.118933976, "acosh": 1.00709593,
+    "atanh": 0.0038961512,
 }  # fmt: skip
 """Where the error is largest in float32, found by a scan of all bit patterns."""
 WORST_DOUBLE = {
     "exp": 58.5738159, "expm1": 0.347524698, "log": 0.699429316, "log1p": -1.66538757e-16, "sin": -15.1946046,
     "cos": 8.10658997, "tan": -16.4738604, "tanh": 5.54452308, "sigmoid": -3.44873424, "softplus": -0.43818990,
-    "erf": -0.536610887, "erfc": 1.90113173, "normal_cdf": -22.0966878,
+    "erf": -0.536610887, "erfc": 1.90113173, "normal_cdf": -22.0966878, "asin": -0.509202565, "acos": -0.501835634,
+    "atan": 1.0251702, "sinh": -0.856524369, "cosh": -8.95746262, "asinh": -0.0077995014, "acosh": 1.00002871,
+    "atanh": -0.114084109,
 }  # fmt: skip
 """About where it is largest in float64."""
 FAR = {"float32": 1e5, "float64": 1e9}
@@ -49,7 +53,7 @@ MOST_ULP = documented()
 
 def loop(name: str, kind: str) -> Callable[..., Any]:
     """Our function in a loop, as generated code calls it."""
-    given = ["x", "y"] if name == "power" else ["x"]
+    given = ["x", "y"] if name in ("power", "atan2") else ["x"]
     family = {"float32": "SINGLE", "float64": "VECTOR_DOUBLE"}[kind]
     call = ", ".join(f"{g}[i]" for g in given)
     text = f"""
@@ -112,7 +116,7 @@ def worst(found: np.ndarray, true: Any, kind: str, *given: np.ndarray) -> tuple[
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
-@pytest.mark.parametrize("name", sorted(set(TRUE) - {"power"}))
+@pytest.mark.parametrize("name", sorted(set(TRUE) - {"power", "atan2"}))
 def test_errors_are_within_what_the_documentation_says(
     name: str, kind: str, figure: Callable[[str, str], None]
 ) -> None:
@@ -129,6 +133,23 @@ def test_errors_are_within_what_the_documentation_says(
         ulp, where = worst(found, true, kind, x)
     figure(f"{name}, {kind}", f"{ulp:.2f} ulp at most, at {where}")
     assert ulp <= MOST_ULP[name, kind]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_angles_of_points_of_every_kind(kind: str, figure: Callable[[str, str], None]) -> None:
+    if kind == "float64" and not HAS_WIDE:
+        pytest.skip("this machine has no long double to compare float64 with")
+    draw, odd = np.random.default_rng(0), odd_points(kind)
+    points = (draw.standard_normal((2, 100_000)) * 10.0 ** draw.integers(-3, 4, (2, 100_000))).astype(kind)
+    y, x = np.concatenate([points, [np.repeat(odd, odd.size), np.tile(odd, odd.size)]], axis=1)
+    found = np.empty_like(x)
+    loop("atan2", kind)(y, x, found)
+    true = np.arctan2(*(v.astype(np.float64 if kind == "float32" else wide) for v in (y, x)))
+    ordinary = ~np.isnan(true)
+    assert np.array_equal(np.signbit(found[ordinary]), np.signbit(true[ordinary]))
+    ulp, where = worst(found, true, kind, y, x)
+    figure(f"atan2, {kind}", f"{ulp:.2f} ulp at most, at {where}")
+    assert ulp <= MOST_ULP["atan2", kind]
 
 
 GAMMA = {"lgamma": special.gammaln, "digamma": special.digamma, "trigamma": lambda x: special.zeta(2.0, x)}

@@ -67,5 +67,6 @@ def normal_cdf(x: Any) -> Any:
 TRUE: dict[str, Callable[..., Any]] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "tanh": np.tanh, "sigmoid": _sigmoid, "softplus": _softplus, "erf": erf, "erfc": erfc, "normal_cdf": normal_cdf,
-    "power": np.power,
+    "power": np.power, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh,
+    "cosh": np.cosh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip

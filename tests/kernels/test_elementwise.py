@@ -83,8 +83,33 @@ def test_the_ops_that_numpy_has_no_function_for_are_loops() -> None:
         "sigmoid_cross_entropy", "log_sigmoid", "relu", "relu6", "hard_sigmoid", "hard_silu", "hard_tanh",
         "hard_shrink", "soft_shrink", "leaky_relu", "clip", "sign", "xlogy", "divide_no_nan",
     }  # fmt: skip
-    assert wanted <= set(LOOPS)
-    assert not {"exp", "add", "multiply", "tanh", "square"} & set(LOOPS), "NumPy has one function for these"
+    slow = {"exp", "log1p", "sin", "tanh", "asin", "atan2", "cosh", "atanh"}  # without vectors on some processors
+    assert wanted | slow <= set(LOOPS)
+    assert not {"add", "multiply", "square", "sqrt", "abs", "maximum"} & set(LOOPS), "NumPy is as fast with these"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_an_array_with_a_far_angle_is_the_reference_s(name: str, dtype: str) -> None:
+    """In all of its elements, and in the rule, whichever of the threads meets it."""
+    near = np.linspace(-3, 3, 200_000).astype(dtype)
+    function = getattr(lab, name)
+    for x in (near, np.append(near[:-1], near.dtype.type(1e12))):
+        with lab.use_kernels("numpy"):
+            wanted, slopes = _value_and_slope(function, x)
+        with lab.use_kernels("numba"):
+            found, ours = _value_and_slope(function, x)
+        exact = x is not near
+        np.testing.assert_allclose(found, wanted, rtol=0 if exact else 2e-5, atol=0 if exact else 1e-6)
+        np.testing.assert_allclose(ours, slopes, rtol=0 if exact else 2e-5, atol=0 if exact else 1e-6)
+
+
+def _value_and_slope(function: Any, array: Any) -> Any:
+    x = lab.constant(array)
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return y.numpy(), tape.gradient(y, x).numpy()
 
 
 @pytest.mark.parametrize("name", ["silu", "relu", "sigmoid_cross_entropy"])
@@ -225,7 +250,6 @@ def test_a_rule_that_asks_for_more_than_arithmetic_has_no_chain() -> None:
         lambda ops, g, out, x: g * x if x > 0 else g + x * x,
         lambda ops, g, out, x: g * x.sum() * x,
         lambda ops, g, out, x: ops.sum(g * x * x, axes=(0,), keepdims=False),
-        lambda ops, g, out, x: g * ops.cos(x) * x,
         lambda ops, g, out, x: g * x,
         lambda ops, g, out, x: g * np.float64(2) * x,
     ]

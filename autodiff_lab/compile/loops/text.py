@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 from autodiff_lab.compile.loops.parts import Level, Parts, crossing_values
-from autodiff_lab.compile.program.expressions import FUNCTIONS, OF_LIBRARY, angle, called_in
+from autodiff_lab.compile.program.expressions import FUNCTIONS, angle, called_in
 from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import WIDE, Region
@@ -272,7 +272,7 @@ def preamble(kind: str, texts: Iterable[str]) -> list[str]:
     family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
     called = {f for text in texts for f in called_in(text)}
     return [
-        f"from math import {', '.join(['sqrt', *sorted(OF_LIBRARY & called)])}",
+        "from math import sqrt",
         f"from numpy import {kind} as number, bool_, empty, inf, int32",
         f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
         "zero, one, infinity = number(0), number(1), number(inf)",

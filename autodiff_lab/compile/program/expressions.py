@@ -6,7 +6,6 @@ NumPy's by the errors listed in docs/compiling.md.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,6 @@ from autodiff_lab.kernels.base.elementwise import FUNCTIONS, called_in, function
 
 __all__ = ["FUNCTIONS", "angle", "called_in", "expression", "functions_in"]
 
-OF_LIBRARY = frozenset({"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cosh", "sinh"})
-"""Ops that no fused loop computes, and the names of functions of C."""
-MOST_CALLS = 1024
-"""Elements up to which calling such a function for each is quicker than a call from Python."""
 _ANGLES = {"sin({0})": "sin", "cos({0})": "cos", "tan({0})": "tan"}
 """Functions whose argument must not be too large; they must be the whole expression."""
 
@@ -32,19 +27,6 @@ def expression(line: Line, program: Program) -> str | None:
     if not found or (found not in _ANGLES and functions_in(found).intersection(_ANGLES.values())):
         return None
     return found
-
-
-def library_call(line: Line, program: Program) -> str | None:
-    """Return the call of the C library's function that computes a line of few elements, else None.
-
-    It takes some ten nanoseconds for an element, NumPy's function of vectors one or two, and a microsecond to begin.
-    """
-    values = [program.values[i] for i in (*line.ins, *line.outs)]
-    few = line.op.name in OF_LIBRARY and 0 < math.prod(values[-1].shape) <= MOST_CALLS
-    kinds = {v.dtype.name if v.memory is None else "" for v in values}
-    if not few or kinds not in ({"float32"}, {"float64"}):
-        return None
-    return f"{line.op.name}({', '.join(f'{{{n}}}' for n in range(len(line.ins)))})"
 
 
 def angle(line: Line) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.program.blocks import Block, block_of
-from autodiff_lab.compile.program.expressions import angle, expression, library_call
+from autodiff_lab.compile.program.expressions import angle, expression
 from autodiff_lab.compile.program.looking import VIEWING, view_by
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import LARGEST_IN_TURN, REDUCTIONS
@@ -206,7 +206,7 @@ class Body:
             return self._applied(block, ins, target, at)
         if kind not in (self.dtype.name, "bool"):
             raise Unexpressed(f"it has no form for `{name}` of integers")
-        text = "number({0})" if name == "cast" else expression(line, self.program) or library_call(line, self.program)
+        text = "number({0})" if name == "cast" else expression(line, self.program)
         if text is not None:
             return self._each(text, tuple(ins), target, angle=angle(line))
         shapes = [self.program.values[i].shape for i in line.ins]

@@ -32,9 +32,12 @@ SHARED = 32_768
 """Elements for which another thread pays."""
 FUNCTIONS = frozenset({
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
-    "power", "lgamma", "digamma", "trigamma",
+    "power", "lgamma", "digamma", "trigamma", "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh",
+    "atanh",
 })  # fmt: skip
 """Functions of `kernels.maths` with different code for float32 and float64."""
+ANGLES = frozenset({"sin", "cos", "tan"})
+"""Those whose loops look for arguments that are too large, for which the reference computes the result."""
 OPERATIONS = ("add_up", "ceil", "choose", "floor", "half", "larger", "nearest", "smaller")
 _CALLED = re.compile(r"\b([a-z]\w*)\(")
 _NAMES = {"f": "float32", "d": "float64"}
@@ -54,7 +57,10 @@ def functions_in(text: str) -> frozenset[str]:
 
 
 class Chain(NamedTuple):
-    """What a loop computes for one element: statements on ``v0``, ``v1``, ... for the inputs, and the result's name."""
+    """What a loop computes for one element: statements on ``v0``, ``v1``, ... for the inputs, and the result's name.
+
+    A statement may set ``far`` where the loop cannot compute the result.
+    """
 
     statements: tuple[str, ...]
     result: str
@@ -263,26 +269,31 @@ def module_of(chain: Chain, kinds: str) -> str:
     types = [f"{kind}[::1]" if one == "a" else kind for one in each]
     names = [f"a{n}" if one == "a" else f"v{n}" for n, one in enumerate(each)]
     body, given = "\n".join(chain.statements), ", ".join([*types, f"{kind}[::1]"])
+    watched = "is_far" in body
+    returned = "int32" if watched else "void"
+    far = "is_far" if kind == "float32" else "is_far_double as is_far"
     rows = [
         "from math import sqrt",
-        f"from numpy import {kind} as number, inf",
-        f"from autodiff_lab.kernels.maths.single import {family}, {', '.join(OPERATIONS)}",
+        f"from numpy import {kind} as number, inf, int32",
+        f"from autodiff_lab.kernels.maths.single import {family}, {', '.join([*OPERATIONS, *[far] * watched])}",
         "zero, one, infinity = number(0), number(1), number(inf)",
         *(f'{name} = {family}["{name}"]' for name in sorted(functions_in(body))),
-        f'@compiled("void(int64, int64, {given})")',
+        f'@compiled("{returned}(int64, int64, {given})")',
         f"def loop(first, last, {', '.join(names)}, out):",
         *(f"    a{n} = a{n}[first:last]" for n in arrays),
         "    out = out[first:last]",
+        *["    far = int32(0)"] * watched,
         "    for i in range(out.size):",
         *(f"        v{n} = a{n}[i]" for n in arrays),
         *(f"        {statement}" for statement in chain.statements),
         f"        out[i] = {chain.result}",
+        *["    return far"] * watched,
     ]
     return "\n".join(rows) + "\n"
 
 
 def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, ...]], Any]:
-    """Return the function that allocates the result and calls a loop on flat views."""
+    """Return the function that allocates the result and calls a loop on flat views; None if that meets a far angle."""
     each = kinds[1:] or "a"
     lead, two = each.index("a"), each == "aa"
 
@@ -291,26 +302,21 @@ def runner(loop: Any, kinds: str, dtype: np.dtype[Any]) -> Callable[[tuple[Any, 
         out = empty(x.shape, dtype)
         size = out.size
         if size < 2 * SHARED:
-            loop(0, size, x.ravel(), out.ravel())
-        else:
-            flat, made = x.ravel(), out.ravel()
-            spread(lambda low, high: loop(low, high, flat, made), size, SHARED)
-        return out
+            return None if loop(0, size, x.ravel(), out.ravel()) else out
+        flat, made = x.ravel(), out.ravel()
+        return None if any(spread(lambda low, high: loop(low, high, flat, made), size, SHARED)) else out
 
     def many(arrays: tuple[Any, ...]) -> Any:
         out = empty(arrays[lead].shape, dtype)
         size = out.size
         if two and size < 2 * SHARED:  # most calls, by the shortest way
             x, y = arrays
-            loop(0, size, x.ravel(), y.ravel(), out.ravel())
-            return out
+            return None if loop(0, size, x.ravel(), y.ravel(), out.ravel()) else out
         flat = [x.ravel() if kind == "a" else x for x, kind in zip(arrays, each, strict=True)]
         flat.append(out.ravel())
         if size < 2 * SHARED:
-            loop(0, size, *flat)
-        else:
-            spread(lambda low, high: loop(low, high, *flat), size, SHARED)
-        return out
+            return None if loop(0, size, *flat) else out
+        return None if any(spread(lambda low, high: loop(low, high, *flat), size, SHARED)) else out
 
     return one if each == "a" else many
 
@@ -338,7 +344,8 @@ def in_one_pass(
         if x.__class__ is ndarray and x.size >= FEW:
             ready = loops.get(x.dtype.char)  # as `fast` does, without the calls
             if ready is not None and x.size >= ready[1] and IN_USE["mode"] == "auto" and x.flags.carray:
-                return ready[0]((x,))
+                found = ready[0]((x,))
+                return reference(x) if found is None else found
             found = fast((x,))
             if found is not None:
                 return found

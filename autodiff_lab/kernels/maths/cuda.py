@@ -138,6 +138,7 @@ def _normal_cdf(dtype: str) -> Any:
 
 _LIBRARY = (
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "lgamma", "sqrt", "floor", "ceil",
+    "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh",
 )  # fmt: skip
 _WHOLE = {"float32": 2.0**23, "float64": 2.0**52}
 _spaces: dict[str, dict[str, Any]] = {}

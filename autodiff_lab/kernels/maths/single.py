@@ -36,6 +36,7 @@ from autodiff_lab.kernels.maths.bits import (
 )
 from autodiff_lab.kernels.maths.double import is_far_double
 from autodiff_lab.kernels.maths.gamma import digamma, lgamma, single_digamma, single_lgamma, single_trigamma, trigamma
+from autodiff_lab.kernels.maths.inverse import INVERSES, single_inverses
 from autodiff_lab.kernels.maths.special import power, single_family, single_power
 
 __all__ = [
@@ -256,19 +257,22 @@ SINGLE = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
     "sigmoid": _sigmoid, "softplus": _softplus, "erf": _erf, "erfc": _erfc, "normal_cdf": _normal_cdf,
     "power": single_power, "lgamma": single_lgamma, "digamma": single_digamma, "trigamma": single_trigamma,
+    **single_inverses(_exp, _expm1, _log1p, bits_of),
 }  # fmt: skip
 """The functions for float32, by the names that generated source uses."""
 VECTOR_DOUBLE = {
     "exp": double.exp, "expm1": double.expm1, "log": double.log, "log1p": double.log1p, "sin": double.sin,
     "cos": double.cos, "tan": double.tan, "tanh": double.tanh, "sigmoid": double.sigmoid, "softplus": double.softplus,
     "erf": normal.erf, "erfc": normal.erfc, "normal_cdf": normal.normal_cdf, "power": power,
-    "lgamma": lgamma, "digamma": digamma, "trigamma": trigamma,
+    "lgamma": lgamma, "digamma": digamma, "trigamma": trigamma, **INVERSES,
 }  # fmt: skip
 """The functions for float64 in loops."""
 DOUBLE = {
     "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "sin": math.sin, "cos": math.cos,
     "tan": math.tan, "tanh": math.tanh, "sigmoid": _sigmoid64, "softplus": _softplus64, "erf": math.erf,
     "erfc": math.erfc, "normal_cdf": _normal_cdf_of_scalar, "power": math.pow, "lgamma": lgamma,
-    "digamma": digamma, "trigamma": trigamma,
+    "digamma": digamma, "trigamma": trigamma, "asin": math.asin, "acos": math.acos, "atan": math.atan,
+    "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh, "asinh": math.asinh, "acosh": math.acosh,
+    "atanh": math.atanh,
 }  # fmt: skip
 """The functions of the C library, for single numbers."""

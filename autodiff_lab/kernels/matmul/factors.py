@@ -1,8 +1,8 @@
 """Factorizations by LAPACK, called without NumPy's and SciPy's checks, and without copies to turn axes round.
 
 LAPACK's arrays lie by columns, so of an array in C's order it sees the transpose; each function here says what it asks
-about the transpose.  Stacks of small matrices go to NumPy, whose loop over them is compiled, or to loops of ours; arrays on a GPU to NumPy.
-Errors are NumPy's `LinAlgError`.
+about the transpose.  Stacks of small matrices go to NumPy, whose loop over them is compiled, or to loops of ours;
+arrays on a GPU go to NumPy.  Errors are NumPy's `LinAlgError`.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ angle_of_point = binary(
     symbol="atan2", latex=r"\operatorname{{atan2}}({0}, {1})",
     locals_latex=(r"\frac{{{1}}}{{{1}^2 + {0}^2}}", r"-\frac{{{0}}}{{{1}^2 + {0}^2}}"),
     sentence="takes the angle of the point with height {0} and width {1}",
-    domain=(REALS, Domain(low=0.0)), keeps="inputs", registered="Atan2",
+    domain=(REALS, Domain(low=0.0)), keeps="inputs", registered="Atan2", expression="atan2({0}, {1})",
     doc="The kernel-level angle; `lab.atan2` is the public function.")
 
 

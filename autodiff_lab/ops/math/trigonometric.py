@@ -40,7 +40,7 @@ asin = unary(
     "asin", np.arcsin, lambda ops, g, out, x: g / ops.sqrt(1 - x * x),
     symbol="asin", latex=r"\arcsin {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{1 - {0}^2}}}}",),
     sentence="takes the inverse sine of {0}", domain=(Domain(low=-1.0, high=1.0),),
-    keeps="inputs", registered="Asin",
+    keeps="inputs", registered="Asin", expression="asin({0})",
     doc=of_one("Inverse sine, in radians.", "1/√(1 - x²)", """
 >>> print(lab.asin(0.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; nan beyond"))
@@ -49,7 +49,7 @@ acos = unary(
     "acos", np.arccos, lambda ops, g, out, x: -g / ops.sqrt(1 - x * x),
     symbol="acos", latex=r"\arccos {0}", locals_latex=(r"-\frac{{1}}{{\sqrt{{1 - {0}^2}}}}",),
     sentence="takes the inverse cosine of {0}", domain=(Domain(low=-1.0, high=1.0),),
-    keeps="inputs", registered="Acos",
+    keeps="inputs", registered="Acos", expression="acos({0})",
     doc=of_one("Inverse cosine, in radians.", "-1/√(1 - x²)", """
 >>> print(lab.acos(1.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; nan beyond"))
@@ -57,7 +57,7 @@ Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; nan beyond"))
 atan = unary(
     "atan", np.arctan, lambda ops, g, out, x: g / (1 + x * x),
     symbol="atan", latex=r"\arctan {0}", locals_latex=(r"\frac{{1}}{{1 + {0}^2}}",),
-    sentence="takes the inverse tangent of {0}", keeps="inputs", registered="Atan",
+    sentence="takes the inverse tangent of {0}", keeps="inputs", registered="Atan", expression="atan({0})",
     doc=of_one("Inverse tangent, in radians.", "1/(1 + x²)", """
 >>> print(lab.atan(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -65,7 +65,7 @@ Tensor(0.0, shape=(), dtype=float32)"""))
 sinh = unary(
     "sinh", np.sinh, lambda ops, g, out, x: g * ops.cosh(x),
     symbol="sinh", latex=r"\sinh {0}", locals_latex=(r"\cosh {0}",), sentence="takes the hyperbolic sine of {0}",
-    keeps="inputs", registered="Sinh",
+    keeps="inputs", registered="Sinh", expression="sinh({0})",
     doc=of_one("Hyperbolic sine, elementwise.", "cosh x", """
 >>> print(lab.sinh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -73,7 +73,7 @@ Tensor(0.0, shape=(), dtype=float32)"""))
 cosh = unary(
     "cosh", np.cosh, lambda ops, g, out, x: g * ops.sinh(x),
     symbol="cosh", latex=r"\cosh {0}", locals_latex=(r"\sinh {0}",), sentence="takes the hyperbolic cosine of {0}",
-    keeps="inputs", registered="Cosh",
+    keeps="inputs", registered="Cosh", expression="cosh({0})",
     doc=of_one("Hyperbolic cosine, elementwise.", "sinh x", """
 >>> print(lab.cosh(0.0))
 Tensor(1.0, shape=(), dtype=float32)"""))
@@ -107,7 +107,7 @@ def _asinh_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
 asinh = unary(
     "asinh", np.arcsinh, _asinh_rule,
     symbol="asinh", latex=r"\operatorname{{arsinh}} {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{1 + {0}^2}}}}",),
-    sentence="takes the inverse hyperbolic sine of {0}", keeps="inputs", registered="Asinh",
+    sentence="takes the inverse hyperbolic sine of {0}", keeps="inputs", registered="Asinh", expression="asinh({0})",
     doc=of_one("Inverse hyperbolic sine, elementwise.", "1/√(1 + x²)", """
 >>> print(lab.asinh(0.0))
 Tensor(0.0, shape=(), dtype=float32)"""))
@@ -125,7 +125,7 @@ acosh = unary(
     "acosh", np.arccosh, _acosh_rule,
     symbol="acosh", latex=r"\operatorname{{arcosh}} {0}", locals_latex=(r"\frac{{1}}{{\sqrt{{{0}^2 - 1}}}}",),
     sentence="takes the inverse hyperbolic cosine of {0}", domain=(Domain(low=1.0),),
-    keeps="inputs", registered="Acosh",
+    keeps="inputs", registered="Acosh", expression="acosh({0})",
     doc=of_one("Inverse hyperbolic cosine, elementwise.", "1/√(x² - 1)", """
 >>> print(lab.acosh(1.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="x > 1; nan below"))
@@ -134,7 +134,7 @@ atanh = unary(
     "atanh", np.arctanh, lambda ops, g, out, x: g / (1 - x * x),
     symbol="atanh", latex=r"\operatorname{{artanh}} {0}", locals_latex=(r"\frac{{1}}{{1 - {0}^2}}",),
     sentence="takes the inverse hyperbolic tangent of {0}",
-    domain=(Domain(low=-1.0, high=1.0),), keeps="inputs", registered="Atanh",
+    domain=(Domain(low=-1.0, high=1.0),), keeps="inputs", registered="Atanh", expression="atanh({0})",
     doc=of_one("Inverse hyperbolic tangent, elementwise.", "1/(1 - x²)", """
 >>> print(lab.atanh(0.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; inf at the ends, nan beyond"))

@@ -192,10 +192,12 @@ gru_grad = general(
     doc="The wanted contributions of `gru`, from the adjoints of its results; the rule of `gru` uses it.")
 simple_rnn = general(
     "simple_rnn", chosen("simple_rnn", kernel.simple_rnn, work=_work), _rule_of("simple_rnn_grad", 5),
-    shared=True, stacked=False, warns=False, symbol="RNN", latex=_latex("rnn"), locals_latex=_locals(5), sentence=_STEPS,
+    shared=True, stacked=False, warns=False,
+    symbol="RNN", latex=_latex("rnn"), locals_latex=_locals(5), sentence=_STEPS,
     doc="tanh(x W + h U + b) of all steps of a sequence; the inputs are x, state, kernel, recurrent kernel, bias and "
         "optionally a mask.  `lab.layers.SimpleRNN` uses it.")
 simple_rnn_grad = general(
     "simple_rnn_grad", chosen("simple_rnn_grad", kernel.simple_rnn_grad, work=_work),
-    _by_ops(_simple_rnn_backward, 6), shared=True, stacked=False, warns=False, symbol="d RNN", latex=_latex("d\\,rnn"), locals_latex=_locals(6), sentence=_BACK,
+    _by_ops(_simple_rnn_backward, 6), shared=True, stacked=False, warns=False,
+    symbol="d RNN", latex=_latex("d\\,rnn"), locals_latex=_locals(6), sentence=_BACK,
     doc="The wanted contributions of `simple_rnn`, from the adjoint of its result; the rule of `simple_rnn` uses it.")
