@@ -198,3 +198,29 @@ def test_a_stack_of_matrices_times_one_matrix_is_one_product_forwards_and_backwa
     assert shapes[0] == (5, 3, 2)
     assert (5, 4, 2) not in shapes
     assert (4, 2) in shapes
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_exponentials_of_stacks_are_those_of_their_matrices(n: int, dtype: str) -> None:
+    draw = np.random.default_rng(5)
+    sizes = np.array([1e-9, 0.1, 1.0, 3.0, 9.0, 20.0]).reshape(2, 3, 1, 1) / np.sqrt(n)
+    x = (draw.normal(size=(2, 3, n, n)) * sizes).astype(dtype)
+    if dtype.startswith("c"):
+        x = x + 1j * x.swapaxes(-1, -2)
+    found = L.expm(x).numpy()
+    assert found.dtype == x.dtype
+    wide = x.astype("complex128" if dtype.startswith("c") else "float64")
+    for ours, matrix in zip(found.reshape(-1, n, n), wide.reshape(-1, n, n), strict=True):
+        wanted = scipy.linalg.expm(matrix)
+        within = np.finfo(dtype).eps * 100 * max(1, np.abs(matrix).sum())
+        np.testing.assert_allclose(ours, wanted, rtol=within, atol=within * np.abs(wanted).max())
+
+
+def test_exponentials_of_a_stack_have_gradients_and_bear_what_is_not_finite() -> None:
+    x = 0.5 * np.random.default_rng(6).normal(size=(5, 3, 3))
+    assert check_gradient(lambda x: lab.reduce_sum(L.expm(x) ** 2), x)
+    x[1, 0, 2], x[3, 1, 1] = np.nan, np.inf
+    kept = np.isfinite(L.expm(x).numpy()).all(axis=(1, 2))
+    assert kept.tolist() == [True, False, True, False, True]
+    assert L.expm(lab.zeros((0, 4, 4))).shape == (0, 4, 4)
