@@ -39,8 +39,9 @@ def call(line: Line, names: dict[int, str], bound: dict[str, Any], matrices: boo
     infix = _OPERATORS.get(kernel)
     if infix is not None and not line.params:
         return infix.format(*args)
-    if isinstance(kernel, np.ufunc) and getattr(np, kernel.__name__, None) is kernel:
-        function = f"np.{kernel.__name__}"
+    known = getattr(kernel, "reference", kernel)  # NumPy's function is what a reader knows
+    if isinstance(known, np.ufunc) and getattr(np, known.__name__, None) is known:
+        function = f"np.{known.__name__}"
     else:
         function = _bind(bound, f"{line.op.name}_", kernel)
     params = [f"{key}={_literal(value, bound)}" for key, value in line.params.items()]

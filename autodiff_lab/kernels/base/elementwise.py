@@ -24,7 +24,7 @@ from autodiff_lab.kernels.base.threads import spread
 
 FEW = 64
 """Below this number of elements the reference runs: to look for a loop would cost more than it gains."""
-COUNTED = 1024
+COUNTED = 256
 """Smaller calls do not count towards the work for which a loop is compiled."""
 WORTH_COMPILING = 2_000_000
 """Elements that the reference must have gone through before a loop is compiled: compiling takes 0.3 s."""
@@ -361,6 +361,7 @@ def in_one_pass(
 
     made = of_one if arity == 1 else of_many
     made.__name__, made.__doc__ = name, reference.__doc__
+    made.reference = reference  # type: ignore[attr-defined]
     return made
 
 
