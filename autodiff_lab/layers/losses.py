@@ -221,7 +221,7 @@ class Huber(Loss):
     def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
         distance = abs(y_pred - y_true)
         near = minimum(distance, self.delta)
-        return 0.5 * square(near) + self.delta * (distance - near)
+        return near * (distance - 0.5 * near)
 
 
 def _inside(p: Tensor) -> Tensor:

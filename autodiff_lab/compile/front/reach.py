@@ -268,8 +268,11 @@ class Reach:
     def _content(self, label: str, value: Any, base: Any) -> None:
         named, kind = f"{label} ({type(value).__name__})", type(value)
         if base is np.ndarray:
-            if value.dtype.hasobject or value.size > _LARGEST:
+            if value.dtype.hasobject:
                 self._opaque(label, value)
+            elif value.size > _LARGEST:
+                way = "pass it as an argument, or make a tensor of it outside"
+                self._refuse(f"it uses {label}, an array of more than {_LARGEST:,} elements: {way}", label)
             else:
                 self._guards.content(f"{label} (array)", value)
                 for name in () if value.base is None else ("base", "as_strided"):  # ways from a view to the whole array
