@@ -7,6 +7,7 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +87,33 @@ def _leave_out_what_depends_on_the_machine() -> None:
     IPyNbCell.compare_outputs = compare_the_rest
 
 
+@contextmanager
+def _one_at_a_time(config: pytest.Config) -> Generator[None]:
+    """Let the workers of a run collect one after the other.
+
+    After a checkout each file has to be compiled, with its assertions rewritten: 13 s, which every worker would spend.
+    """
+    try:
+        import fcntl
+    except ImportError:  # on Windows each compiles for itself
+        yield
+        return
+    place = os.open(config.args[0].partition("::")[0], os.O_RDONLY)  # another run of other folders need not wait
+    try:
+        if hasattr(config, "workerinput"):
+            fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)  # which gives the lock back, as the end of a process does
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect the tests without the garbage collector, which would go through them all again and again."""
     gc.disable()
     try:
-        return (yield)
+        with _one_at_a_time(session.config):
+            return (yield)
     finally:
         gc.collect()
         gc.freeze()  # the tests live as long as the process
