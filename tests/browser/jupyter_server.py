@@ -20,6 +20,12 @@ from autodiff_lab.cli import lessons
 
 START_SECONDS = 90
 STOP_SECONDS = 20
+START = """
+import sys
+sys.modules["rfc3987_syntax"] = None  # see tests/light.py
+from jupyterlab.labapp import main
+sys.exit(main())
+"""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,11 @@ def _write_settings(root: Path) -> None:
     notebook = root / "settings" / "@jupyterlab" / "notebook-extension"
     notebook.mkdir(parents=True)
     (notebook / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}), encoding="utf-8")
+    # A caret that blinks has the page drawn sixty times a second, for as long as a test lasts.
+    editor = root / "settings" / "@jupyterlab" / "codemirror-extension"
+    editor.mkdir(parents=True)
+    steady = {"defaultConfig": {"cursorBlinkRate": 0}}
+    (editor / "plugin.jupyterlab-settings").write_text(json.dumps(steady), encoding="utf-8")
     # No debugger: it questions each kernel, and logs an error if that one ends before it has answered.
     pages = root / "config" / "labconfig"
     pages.mkdir(parents=True)
@@ -104,7 +115,7 @@ def _command(port: int, token: str, folder: Path) -> list[str]:
     }
     return [
         sys.executable,
-        *("-m", "jupyterlab", "--no-browser", "--allow-root"),
+        *("-c", START, "--no-browser", "--allow-root"),
         *(f"--{name}={value}" for name, value in options.items()),
     ]
 
