@@ -1,7 +1,11 @@
-"""The cells of a lesson in a browser: find one, answer its question, type into it."""
+"""The cells of a lesson in a browser: find one, answer its question, type into it, photograph it."""
+
+import os
+from collections.abc import Sequence
 
 from playwright.sync_api import Locator
 
+from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 
 PREDICTION = ".autodiff-lab-prediction"
@@ -39,3 +43,18 @@ def type_code(view: View, name: str, source: str) -> Locator:
     view.page.keyboard.insert_text(source.strip())
     view.page.keyboard.press("Control+Enter")
     return cell(view, name).locator(".jp-OutputArea-output")
+
+
+def photograph(view: View, screenshot: Screenshot, lesson: str, places: Sequence[str]) -> None:
+    """In `make screenshots`, photograph the cells with these ids, wide and narrow, light and dark.
+
+    Other runs only look for the cells: JupyterLab would draw whatever is scrolled to.
+    """
+    widgets = "window.jupyterapp.shell.currentWidget.content.widgets"
+    assert set(places) <= set(view.page.evaluate(f"() => {widgets}.map(cell => cell.model.id)"))
+    for width in (1300, 640) if os.environ.get("SCREENSHOTS") == "1" else ():
+        for dark in (False, True):
+            for place in places:
+                cell(view, place).evaluate("cell => cell.scrollIntoView()")
+                name = f"lesson-{lesson}-{place}-{width}-{'dark' if dark else 'light'}"
+                screenshot(view, name, dark=dark, width=width, height=1200)

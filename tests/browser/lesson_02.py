@@ -2,7 +2,7 @@
 
 import re
 
-from tests.browser.cells import cell, choose, type_code, type_prediction
+from tests.browser.cells import cell, choose, photograph, type_code, type_prediction
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -89,9 +89,4 @@ def open_lesson_2(view: View, screenshot: Screenshot) -> None:
     for name, source in SOLVED["02"].items():
         type_code(view, name, source).get_by_text("Passed.").wait_for()
     dealt.get_by_text("of 100: this is g′(x).").wait_for()  # a passed check shows the derivatives
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in PLACES:
-                name = f"lesson-02-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "02", PLACES)

@@ -1,6 +1,6 @@
 """What a learner does in lesson 4, by keys: merges the parts of a tree, moves n, and types every solution."""
 
-from tests.browser.cells import cell, choose, type_code, type_prediction
+from tests.browser.cells import cell, choose, photograph, type_code, type_prediction
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -60,9 +60,6 @@ def open_lesson_4(view: View, screenshot: Screenshot) -> None:
     cell(view, "rule-in-code").locator("pre", has_text="577").wait_for()
     for name, source in SOLVED["04"].items():
         type_code(view, name, source).get_by_text("Passed.").wait_for()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("hook", "question", "observe", "again", "own", "third", "rule", "exercise", "share"):
-                name = f"lesson-04-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(
+        view, screenshot, "04", ("hook", "question", "observe", "again", "own", "third", "rule", "exercise", "share")
+    )

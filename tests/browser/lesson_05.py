@@ -1,6 +1,6 @@
 """What a learner does in lesson 5, and sees."""
 
-from tests.browser.cells import cell, choose, type_code
+from tests.browser.cells import cell, choose, photograph, type_code
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -32,9 +32,4 @@ def open_lesson_5(view: View, screenshot: Screenshot) -> None:
     view.page.wait_for_function("asked => !asked.isConnected", arg=asked)
     for name, source in SOLVED["05"].items():
         type_code(view, name, source).get_by_text("Passed.").wait_for()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "both-seeded", "own-function"):
-                name = f"lesson-05-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "05", ("question", "both-seeded", "own-function"))

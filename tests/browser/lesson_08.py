@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.browser.cells import cell, type_prediction
+from tests.browser.cells import cell, photograph, type_prediction
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 
@@ -55,9 +55,4 @@ def open_lesson_8(view: View, screenshot: Screenshot) -> None:
     assert "It was not." in case.inner_text()
     case.get_by_role("button", name="Accuse CLOSED").press("Enter")
     assert "Solved with 1 question: 6 of 10 points." in case.locator(".verdict").inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "own", "cost", "share"):
-                name = f"lesson-08-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "08", ("question", "own", "cost", "share"))

@@ -1,6 +1,6 @@
 """What a learner does in lesson 9, and sees."""
 
-from tests.browser.cells import cell, choose, type_code
+from tests.browser.cells import cell, choose, photograph, type_code
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -39,9 +39,4 @@ def open_lesson_9(view: View, screenshot: Screenshot) -> None:
         view.page.keyboard.type("x")
         view.page.keyboard.press("Enter")
         view.page.keyboard.press("Enter")
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "observe-it", "both-trained", "own-shapes", "exercise", "share"):
-                name = f"lesson-09-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "09", ("question", "observe-it", "both-trained", "own-shapes", "exercise", "share"))

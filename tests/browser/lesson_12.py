@@ -1,6 +1,6 @@
 """What a learner does in lesson 12, by keys: moves the start, holes in two, looks at the gradients of ten layers."""
 
-from tests.browser.cells import cell, choose, type_code, type_prediction
+from tests.browser.cells import cell, choose, photograph, type_code, type_prediction
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -60,9 +60,4 @@ def open_lesson_12(view: View, screenshot: Screenshot) -> None:
     played = {**SOLVED["12"], "exercise-par": 'lessons.check("12.5", game)'}
     for name, source in played.items():
         type_code(view, name, source).get_by_text("Passed.").wait_for()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "again", "layers", "rule", "exercise", "exercise-five", "share"):
-                name = f"lesson-12-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "12", ("question", "again", "layers", "rule", "exercise", "exercise-five", "share"))

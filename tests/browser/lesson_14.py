@@ -1,6 +1,6 @@
 """What a learner does in lessons 14a and 14b, by keys: reads a program, plays the board of checkpoints to par."""
 
-from tests.browser.cells import cell, choose, type_code, type_prediction
+from tests.browser.cells import cell, choose, photograph, type_code, type_prediction
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -82,9 +82,4 @@ def mark(view: View, *values: int) -> None:
 
 def look(view: View, screenshot: Screenshot, lesson: str, places: tuple[str, ...]) -> None:
     """Take a picture of some places of a lesson."""
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in places:
-                name = f"lesson-{lesson}-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, lesson, places)

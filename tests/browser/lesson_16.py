@@ -1,6 +1,6 @@
 """What a learner does in lesson 16, and sees."""
 
-from tests.browser.cells import cell, choose, type_code
+from tests.browser.cells import cell, choose, photograph, type_code
 from tests.browser.conftest import Screenshot
 from tests.browser.view import View
 from tests.lessons.answers import SOLVED
@@ -28,9 +28,4 @@ def open_lesson_16(view: View, screenshot: Screenshot) -> None:
         passed.wait_for()
     assert "2 of 3 points" in cell(view, "exercise-7").locator(".jp-OutputArea-output").inner_text()
     type_code(view, "account-text", "print(lessons.ward())").get_by_text("29 of 30 points").wait_for()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("hook", "question", "rule", "case-7", "case-8"):
-                name = f"lesson-16-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "16", ("hook", "question", "rule", "case-7", "case-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.browser.cells import PREDICTION, cell, type_prediction
+from tests.browser.cells import PREDICTION, cell, photograph, type_prediction
 from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.leaks import commit_the_rest, missed, opened, pieces
 from tests.browser.lesson_02 import open_lesson_2
@@ -91,11 +91,7 @@ def open_lesson_7(view: View, screenshot: Screenshot) -> None:
     own.locator(".asks input").first.wait_for()
     view.page.keyboard.press("F3")
     view.page.keyboard.press("Escape")
-    for width in (1300, 640):
-        for dark in (False, True):
-            name = f"lesson-07-open-{width}-{'dark' if dark else 'light'}"
-            cell(view, "question").evaluate("cell => cell.scrollIntoView()")
-            screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "07", ("question",))
 
 
 def open_lesson_1(view: View, screenshot: Screenshot) -> None:
@@ -114,12 +110,7 @@ def open_lesson_1(view: View, screenshot: Screenshot) -> None:
     cell(view, "tangent-question").get_by_role("button", name="Commit").click()
     cell(view, "tangent-answer").locator(".autodiff-lab svg").first.wait_for()
     assert "not as predicted" in cell(view, "tangent-answer").locator("table").first.inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "tangent-question"):
-                name = f"lesson-01-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "01", ("question", "tangent-question"))
 
 
 def open_lesson_3(view: View, screenshot: Screenshot) -> None:
@@ -154,12 +145,7 @@ def open_lesson_3(view: View, screenshot: Screenshot) -> None:
         view.page.keyboard.press("ArrowLeft")
     assert "5 of 5 tries used" in game.inner_text()
     assert "Your best step" in game.locator(".sentence").inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "central-question", "rule", "share"):
-                name = f"lesson-03-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "03", ("question", "central-question", "rule", "share"))
 
 
 def open_lesson_6(view: View, screenshot: Screenshot) -> None:
@@ -172,11 +158,7 @@ def open_lesson_6(view: View, screenshot: Screenshot) -> None:
     compared.wait_for()
     assert "as predicted" in compared.inner_text()
     assert "4000 too much" in compared.inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            name = f"lesson-06-open-{width}-{'dark' if dark else 'light'}"
-            cell(view, "entries-question").evaluate("cell => cell.scrollIntoView()")
-            screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "06", ("entries-question",))
 
 
 def open_lesson_10(view: View, screenshot: Screenshot) -> None:
@@ -232,12 +214,7 @@ def open_lesson_11(view: View, screenshot: Screenshot) -> None:
     view.page.keyboard.type('lessons.check("11.5", "conversion", "before")')
     view.page.keyboard.press("Shift+Enter")
     cell(view, "transfer-answer").get_by_text("Passed.").wait_for()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "own", "where-question", "blame-answer", "rule", "exercise"):
-                name = f"lesson-11-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "11", ("question", "own", "where-question", "blame-answer", "rule", "exercise"))
 
 
 def open_lesson_13(view: View, screenshot: Screenshot) -> None:
@@ -277,12 +254,7 @@ def open_lesson_13(view: View, screenshot: Screenshot) -> None:
     assert "Step 17 of 17, backward 2 from dy: multiply" in told
     labels = explorer.locator(".phases button, .phases option").all_inner_texts()
     assert labels == ["forward", "backward 1 from y", "backward 2 from dy"]
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "frames", "fourth-question"):
-                name = f"lesson-13-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "13", ("question", "frames", "fourth-question"))
 
 
 def open_lesson_15(view: View, screenshot: Screenshot) -> None:
@@ -298,12 +270,7 @@ def open_lesson_15(view: View, screenshot: Screenshot) -> None:
     cell(view, "no-barrier").locator("svg.lab-chart").wait_for()
     assert "threads wait for each other by themselves" in cell(view, "no-barrier").inner_text()
     assert "/GPU:0" in cell(view, "tape-on-gpu").inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("hook", "question", "strided-question", "sum-question", "exercise", "account"):
-                name = f"lesson-15-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(view, screenshot, "15", ("hook", "question", "strided-question", "sum-question", "exercise", "account"))
 
 
 def open_lesson_17(view: View, screenshot: Screenshot) -> None:
@@ -327,12 +294,9 @@ def open_lesson_17(view: View, screenshot: Screenshot) -> None:
     cell(view, "dialect-question").get_by_role("button", name="Commit").click()
     cell(view, "dialect-answer").locator("pre", has_text="requires_grad=True").wait_for()
     assert "not as predicted" in cell(view, "dialect-answer").locator("table").first.inner_text()
-    for width in (1300, 640):
-        for dark in (False, True):
-            for place in ("question", "own-program", "fault-question", "fault-answer", "torch", "dialect-answer"):
-                name = f"lesson-17-{place}-{width}-{'dark' if dark else 'light'}"
-                cell(view, place).evaluate("cell => cell.scrollIntoView()")
-                screenshot(view, name, dark=dark, width=width, height=1200)
+    photograph(
+        view, screenshot, "17", ("question", "own-program", "fault-question", "fault-answer", "torch", "dialect-answer")
+    )
 
 
 @pytest.fixture

@@ -24,13 +24,9 @@ ANSWERS = [(("3.17", "-0.76"), []), (("2.06",), ["2.062"]), (("3.53", "6.54"), A
 KEYS = ["a", "d", "e", "e", "p", "ArrowUp", "p", "n", "N", "c", "i", "End", "Home", "]", "[", "Enter", "f", "t"]
 
 
-def seen(explorer: Locator) -> str:
-    """Return all that is in the picture, the card and the table: text, titles and other attributes."""
-    return str(explorer.evaluate("root => root.outerHTML"))
-
-
 def told(explorer: Locator) -> list[str]:
-    return [number for number in AHEAD if number in seen(explorer)]
+    """Return which numbers are in the picture, the card or the table: in text, titles or other attributes."""
+    return list(explorer.evaluate("(root, numbers) => numbers.filter(n => root.outerHTML.includes(n))", AHEAD))
 
 
 def test_no_key_tells_what_is_ahead_of_the_lock(open_notebook: OpenNotebook) -> None:
