@@ -20,12 +20,6 @@ from autodiff_lab.cli import lessons
 
 START_SECONDS = 90
 STOP_SECONDS = 20
-START = """
-import sys
-sys.modules["rfc3987_syntax"] = None  # see tests/light.py
-from jupyterlab.labapp import main
-sys.exit(main())
-"""
 
 
 @dataclass(frozen=True)
@@ -115,7 +109,7 @@ def _command(port: int, token: str, folder: Path) -> list[str]:
     }
     return [
         sys.executable,
-        *("-c", START, "--no-browser", "--allow-root"),
+        *("-m", "jupyterlab", "--no-browser", "--allow-root"),
         *(f"--{name}={value}" for name, value in options.items()),
     ]
 
