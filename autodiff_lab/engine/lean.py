@@ -15,7 +15,7 @@ from autodiff_lab.engine.tensor import Tensor
 
 ndarray = np.ndarray
 _new = tuple.__new__
-LEAN_BYTES = 16_000
+LEAN_BYTES = 4000
 """Values smaller than this stay on the tape whether or not a rule reads them: letting go would cost more."""
 HEAVY_BYTES = 32 << 10
 """The same for a factor that only the rule of an untracked input reads: most are the output of an op, let go of there,
