@@ -296,8 +296,11 @@ def simple_rnn(x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any, *masks: A
     return hidden
 
 
-@loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,:,::1], uint8[:,::1])", wraparound=False)
-def _rnn_rows_back(dh: Any, gh: Any, hidden: Any, recurrent: Any, dz: Any, off: Any) -> None:
+@loop(
+    "void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,::1], {t}[:,:,::1], uint8[:,::1], {t}[::1])", wraparound=False
+)
+def _rnn_rows_back(dh: Any, gh: Any, hidden: Any, recurrent: Any, dz: Any, off: Any, stay: Any) -> None:
+    """A masked step is computed too, with an adjoint of 0: what is not finite shows in the same places."""
     n = dh.shape[1]
     one, zero = dz.dtype.type(1), dz.dtype.type(0)
     for r in range(dh.shape[0]):
@@ -307,17 +310,19 @@ def _rnn_rows_back(dh: Any, gh: Any, hidden: Any, recurrent: Any, dz: Any, off: 
             h, to, more = hidden[r, s], dz[r, s], gh[r, s]
             for k in range(n):
                 of_h[k] += more[k]
-            if off.size > 0 and off[r, s] != 0:
+            still = off.size > 0 and off[r, s] != 0
+            if still:
+                put_aside(of_h, stay)
+            for k in range(n):
+                to[k] = of_h[k] * (one - h[k] * h[k])
+            for p in range(n):
+                weights, total = recurrent[p], zero
                 for k in range(n):
-                    to[k] = zero
-            else:
+                    total = add_up(total, to[k] * weights[k])
+                of_h[p] = total
+            if still:
                 for k in range(n):
-                    to[k] = of_h[k] * (one - h[k] * h[k])
-                for p in range(n):
-                    weights, total = recurrent[p], zero
-                    for k in range(n):
-                        total = add_up(total, to[k] * weights[k])
-                    of_h[p] = total
+                    of_h[k] += stay[k]
 
 
 @loop("void({t}[:,::1], {t}[:,:,::1], {t}[:,:,::1], {t}[:,:,::1], uint8[:,::1], {t}[:,::1], int64)", wraparound=False)
@@ -348,7 +353,7 @@ def simple_rnn_grad(gh: Any, hidden: Any, x: Any, h: Any, kernel: Any, recurrent
     gh, hidden, off = row_major(gh), row_major(hidden), _left_out(masks)
     dz, dh = np.empty(hidden.shape, x.dtype), np.zeros((batch, n), x.dtype)
     if h.size * n <= _BY_ROWS:
-        _rnn_rows_back[x.dtype](dh, gh, hidden, row_major(recurrent), dz, off)
+        _rnn_rows_back[x.dtype](dh, gh, hidden, row_major(recurrent), dz, off, np.empty(n, x.dtype))
     else:
         run, turned, stay = _rnn_back[x.dtype], recurrent.T, np.empty((batch if masks else 0, n), x.dtype)
         for s in range(steps - 1, -1, -1):
