@@ -46,8 +46,8 @@ def arcs(number: Any, asin_near: Any, atan_near: Any, bits: Any) -> dict[str, An
     """Make the arcs for one dtype: given their polynomials and a way to read the bits of a number, the sign first."""
     zero, half, one, integer = number(0), number(0.5), number(1), np.int32 if number is np.float32 else np.int64
     none, infinity, pi, right = integer(0), number(math.inf), number(math.pi), number(math.pi / 2)
-    pi_rest, right_rest = (number({"float32": -8.742277657347586e-08, "float64": 1.2246467991473532e-16}[
-        number.__name__] * share) for share in (1, 0.5))  # fmt: skip
+    rest = {"float32": -8.742277657347586e-08, "float64": 1.2246467991473532e-16}[number.__name__]
+    pi_rest, right_rest = number(rest), number(rest / 2)
 
     @register_jitable(forceinline=True, fastmath={"contract"})
     def reduced(x):
