@@ -31,9 +31,21 @@ def _multiplications(a: Any, *others: Any) -> float:
     return a.size * a.shape[-1]
 
 
-solve_all = chosen("solve_all", np.linalg.solve, "matmul.solve_all", _multiplications)
-inverse_all = chosen("inverse_all", np.linalg.inv, "matmul.inverse_all", _multiplications)
-determinant_all = chosen("determinant_all", np.linalg.det, "matmul.determinant_all", _multiplications)
+def _solve_all(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b)
+
+
+def _inverse_all(x: Any) -> Any:
+    return np.linalg.inv(x)
+
+
+def _determinant_all(x: Any) -> Any:
+    return np.linalg.det(x)
+
+
+solve_all = chosen("solve_all", _solve_all, "matmul.solve_all", _multiplications)
+inverse_all = chosen("inverse_all", _inverse_all, "matmul.inverse_all", _multiplications)
+determinant_all = chosen("determinant_all", _determinant_all, "matmul.determinant_all", _multiplications)
 
 
 def _load(dtype: Any) -> dict[str, Any]:
