@@ -93,15 +93,17 @@ def _one_at_a_time(config: pytest.Config) -> Generator[None]:
 
     After a checkout each file has to be compiled, with its assertions rewritten: 13 s, which every worker would spend.
     """
+    first = Path(config.args[0].partition("::")[0])  # another run of other folders need not wait
     try:
         import fcntl
     except ImportError:  # on Windows each compiles for itself
+        fcntl = None
+    if fcntl is None or not hasattr(config, "workerinput") or not first.exists():
         yield
         return
-    place = os.open(config.args[0].partition("::")[0], os.O_RDONLY)  # another run of other folders need not wait
+    place = os.open(first, os.O_RDONLY)
     try:
-        if hasattr(config, "workerinput"):
-            fcntl.flock(place, fcntl.LOCK_EX)
+        fcntl.flock(place, fcntl.LOCK_EX)
         yield
     finally:
         os.close(place)  # which gives the lock back, as the end of a process does

@@ -266,7 +266,7 @@ def test_functions_of_the_c_library_are_steps_and_parts_of_loops(dtype: str) -> 
     assert "unrolled" not in made.why()
 
 
-def test_arcs_of_many_elements_are_part_of_a_loop() -> None:
+def test_inverse_trigonometric_functions_of_many_elements_are_part_of_a_loop() -> None:
     made = lab.function(lambda x, y: lab.atan(x) + lab.atan2(x, y) * lab.cosh(y))
     x, y = normal(2, 2000)
     made(lab.constant(x), lab.constant(y))

@@ -286,3 +286,19 @@ def test_arrays_too_small_for_any_loop_are_refused_at_a_glance(monkeypatch: pyte
     small = np.ones(4096, np.float32)
     assert kernel.fast((small, small)) is None
     del elementwise.LOOPS["glanced at"]
+
+
+@pytest.mark.parametrize("name", ["exp", "sin", "sigmoid", "atan2"])
+def test_an_op_whose_loop_is_there_can_be_compiled(name: str) -> None:
+    """What a loop holds must not look to `lab.function` like state of the user's."""
+    kernel: Any = REGISTRY[name].apply
+    given = [lab.constant(np.linspace(0.1, 0.9, 300, dtype=np.float32))] * (REGISTRY[name].arity or 1)
+    with lab.use_kernels("numba"):
+        kernel(*given)
+    with lab.use_kernels("auto"):
+        kernel(*given)
+        made = lab.function(lambda *xs: kernel(*xs) * 2.0)
+        made.compile(*given)
+        made(*given)
+    assert LOOPS[name].least
+    assert made.fallbacks == 0

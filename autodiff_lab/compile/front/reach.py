@@ -271,7 +271,7 @@ class Reach:
             if value.dtype.hasobject:
                 self._opaque(label, value)
             elif value.size > _LARGEST:
-                way = "pass it as an argument, or make a tensor of it outside"
+                way = "pass it as an argument or convert it to a tensor outside the function"
                 self._refuse(f"it uses {label}, an array of more than {_LARGEST:,} elements: {way}", label)
             else:
                 self._guards.content(f"{label} (array)", value)

@@ -30,6 +30,7 @@ from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import (
     LARGEST_IN_TURN,
     REDUCTIONS,
+    SHORT,
     SHORTEST_ROW,
     WIDE,
     fusible,
@@ -45,8 +46,6 @@ from autodiff_lab.kernels.base.compiler import breathe
 _FLOATS = ("float32", "float64")
 _MULTIPLIED_BY = {"gelu": "normal_cdf", "silu": "sigmoid"}
 """Ops that multiply their input by a function of it, which their gradients need as well."""
-SHORT = 64
-"""Elements of a piece up to which moving many of them is not left to NumPy."""
 FEW = 4096
 """Elements below which an op is rewritten wherever it stands: steps of a sequence cost less than a call from Python."""
 

@@ -20,6 +20,8 @@ from autodiff_lab.kernels.base.compiler import breathe
 
 MOST_LINES = 120
 """Longer runs become several loops: compile time grows faster than linearly."""
+SHORT = 64
+"""Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
 SHORTEST_ROW = 16
 """Shorter rows fill no vector; what depends on their sums is left to the next region, which loops over all elements."""
 WIDE = 65_536

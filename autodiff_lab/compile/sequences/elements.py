@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.compile.loops.text import indented, preamble
 from autodiff_lab.compile.program.expressions import angle, expression
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import WIDE, fusible
+from autodiff_lab.compile.program.regions import SHORT, WIDE, fusible
 from autodiff_lab.compile.sequences.layouts import MOST_AXES, dense_strides
 
 
@@ -25,8 +25,6 @@ class Elements(NamedTuple):
     numbers: tuple[int, ...]
 
 
-SHORT = 64
-"""Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
 _QUOTIENTS = {"floordiv": "number(int64({0}) // by)", "floormod": "number(int64({0}) % by)"}
 """Of integers: `by` is the divisor; 0 is for NumPy's kernel to refuse, and -1 overflows."""
 _OF_INTEGERS = frozenset({

@@ -9,10 +9,10 @@ from autodiff_lab.compile.program.blocks import block_of
 from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import WIDE, Region
+from autodiff_lab.compile.program.regions import SHORT, WIDE, Region
 from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.convolutions import passes_of
-from autodiff_lab.compile.sequences.elements import SHORT, in_short_rows, joins_alone
+from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
 from autodiff_lab.compile.sequences.layouts import (
     MOST_AXES,
     Part,

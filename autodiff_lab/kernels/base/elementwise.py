@@ -1,6 +1,7 @@
-"""Elementwise kernels that NumPy has no single function for, as one compiled loop over their elements.
+"""Elementwise kernels for which NumPy has no single quick function, as one compiled loop over their elements.
 
-NumPy computes `silu` in eight passes over memory, each of which makes an array.  The loop is generated from statements
+NumPy computes `silu` in eight passes over memory, each of which makes an array, and many elementary
+functions number by number where a processor has no AVX-512.  The loop is generated from statements
 in the language of `Op.expression`, with the functions of `kernels.maths`, and reads and writes each element once.  It
 takes plain arrays of one shape and dtype, and single numbers among them.  Everything else, and everything until the
 loop is compiled, is the reference's: broadcasting, integers, half floats, arrays of a GPU.
@@ -341,19 +342,17 @@ def in_one_pass(
     fast, loops = kernel.fast, kernel.loops
 
     def of_one(x: Any) -> Any:
-        if x.__class__ is ndarray and x.size >= FEW:
+        if x.__class__ is ndarray and (n := x.size) >= FEW and (loops or n >= COUNTED or IN_USE["mode"] == "numba"):
             ready = loops.get(x.dtype.char)  # as `fast` does, without the calls
-            if ready is not None and x.size >= ready[1] and IN_USE["mode"] == "auto" and x.flags.carray:
-                found = ready[0]((x,))
-                return reference(x) if found is None else found
-            found = fast((x,))
+            quick = ready is not None and n >= ready[1] and IN_USE["mode"] == "auto" and x.flags.carray
+            found = ready[0]((x,)) if quick else fast((x,))  # type: ignore[index]
             if found is not None:
                 return found
         return reference(x)
 
     def of_many(*inputs: Any) -> Any:
         x = inputs[0]
-        if x.__class__ is ndarray and x.size >= FEW:
+        if x.__class__ is ndarray and (n := x.size) >= FEW and (loops or n >= COUNTED or IN_USE["mode"] == "numba"):
             found = fast(inputs)
             if found is not None:
                 return found

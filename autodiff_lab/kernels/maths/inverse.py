@@ -1,4 +1,4 @@
-"""Vector maths of arcs, of angles of points and of hyperbolic functions and their inverses, without branches.
+"""Vector maths of inverse trigonometric functions, hyperbolic functions and their inverses, without branches.
 
 An arcsine up to one half and an arctangent up to 1 are x + x³·P(x²); larger arguments are brought there, the arcsine by
 asin x = π/2 - 2·asin √((1 - x) / 2) and the arctangent by atan x = π/2 - atan 1/x.  The polynomials interpolate at
@@ -42,8 +42,8 @@ _ATAN_SINGLE = [
 ]  # fmt: skip
 
 
-def arcs(number: Any, asin_near: Any, atan_near: Any, bits: Any) -> dict[str, Any]:
-    """Make the arcs for one dtype: given their polynomials and a way to read the bits of a number, the sign first."""
+def inverse_trigonometric(number: Any, asin_near: Any, atan_near: Any, bits: Any) -> dict[str, Any]:
+    """Make the inverse trigonometric functions for one dtype, given their polynomials and a way to read bits."""
     zero, half, one, integer = number(0), number(0.5), number(1), np.int32 if number is np.float32 else np.int64
     none, infinity, pi, right = integer(0), number(math.inf), number(math.pi), number(math.pi / 2)
     rest = {"float32": -8.742277657347586e-08, "float64": 1.2246467991473532e-16}[number.__name__]
@@ -151,11 +151,13 @@ def hyperbolic(number: Any, exp: Any, expm1: Any, log1p: Any) -> dict[str, Any]:
 def single_inverses(exp: Any, expm1: Any, log1p: Any, bits: Any) -> dict[str, Any]:
     """Return the functions for float32, by name, made with its others."""
     near = polynomial(_ASIN_SINGLE, np.float32), polynomial(_ATAN_SINGLE, np.float32)
-    return {**arcs(np.float32, *near, bits), **hyperbolic(np.float32, exp, expm1, log1p)}
+    return {**inverse_trigonometric(np.float32, *near, bits), **hyperbolic(np.float32, exp, expm1, log1p)}
 
 
 INVERSES = {
-    **arcs(np.float64, polynomial(_ASIN_DOUBLE, np.float64), polynomial(_ATAN_DOUBLE, np.float64), bits_of_double),
+    **inverse_trigonometric(
+        np.float64, polynomial(_ASIN_DOUBLE, np.float64), polynomial(_ATAN_DOUBLE, np.float64), bits_of_double
+    ),
     **hyperbolic(np.float64, double.exp, double.expm1, double.log1p),
 }
 """The functions for float64, by name."""

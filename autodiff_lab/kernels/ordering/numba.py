@@ -1,6 +1,6 @@
 """The largest elements of rows, and searches in sorted rows; the references are in `kernels.ordering.reference`.
 
-Optimisations: the largest elements are kept in order while a row is read once, and most elements are not among them,
+Optimizations: the largest elements are kept in order while a row is read once, and most elements are not among them,
 which takes one comparison.  A search takes one step for many values before it takes the next, so that no step waits
 for another one's comparison.
 """
