@@ -86,7 +86,7 @@ from autodiff_lab.exploring import (
 from autodiff_lab.exploring.stopping import breakpoint_when
 from autodiff_lab.extras.assertions import Assert
 from autodiff_lab.extras.control_flow import case, cond, switch_case, while_loop
-from autodiff_lab.extras.mapping import foldl, foldr, map_fn, scan, vectorized_map
+from autodiff_lab.extras.mapping import foldl, foldr, map_fn, scan
 from autodiff_lab.extras.portable import (
     control_dependencies,
     executing_eagerly,
@@ -105,6 +105,7 @@ from autodiff_lab.extras.sparse.tensor import SparseTensor
 from autodiff_lab.extras.symbolic import Graph, placeholder
 from autodiff_lab.extras.tensor_array import TensorArray
 from autodiff_lab.extras.tensor_spec import TensorSpec
+from autodiff_lab.extras.vectorized import vectorized_map
 from autodiff_lab.kernels.base.choose import use_kernels
 from autodiff_lab.layers.initializers import (
     constant_initializer,

@@ -8,9 +8,9 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_907, "ops": 8_500, "kernels": 14_230, "gpu": 1_600, "compile": 8_960, "extras": 5_256}
+BUDGETS = {"engine": 3_907, "ops": 8_500, "kernels": 14_230, "gpu": 1_600, "compile": 8_960, "extras": 5_745}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 80_560
+WHOLE = 81_060
 CORE = 70_080
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}

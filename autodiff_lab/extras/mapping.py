@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import named
+from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.events.listener import scoped
 from autodiff_lab.extras import nesting
@@ -18,30 +18,38 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike
 
 
-def _rows(elems: Any, name: str) -> list[Any]:
-    """Return one structure for each row."""
-    tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
+def row_count(tensors: list[Tensor], name: str) -> int:
+    """Return the length of the first axes, which must be equal."""
     if not tensors:
         raise InvalidArgumentError(f"{name}: elems must hold at least one tensor, got none.")
     shapes = [t._held.shape for t in tensors]
     if any(not s for s in shapes) or len({s[0] for s in shapes}) > 1:
         raise ShapeMismatch(f"{name}: expected elems with first axes of equal length, got shapes {shapes}.")
+    return shapes[0][0]
+
+
+def _rows(elems: Any, name: str) -> list[Any]:
+    """Return one structure for each row."""
+    tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
+    row_count(tensors, name)
     columns = [unstack(t) for t in tensors]
     return [nesting.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
 
 
-def _stacked(results: list[Any]) -> Any:
+def stacked(results: list[Any]) -> Any:
     """Stack a list of structures into one structure of tensors."""
     columns = zip(*(nesting.flatten(r) for r in results), strict=True)
     return nesting.pack_sequence_as(results[0], [stack(list(column)) for column in columns])
 
 
-def _check_function(fn: Any, name: str) -> None:
+def check_function(fn: Any, name: str) -> None:
+    """Raise an error if something that must be a function is none."""
     if not callable(fn):
         raise NotCallable(f"{name}: expected a function, got {type(fn).__name__}.")
 
 
-def _as_tensors(value: Any) -> Any:
+def as_tensors(value: Any) -> Any:
+    """Return a structure with its leaves as tensors."""
     return nesting.map_structure(convert, value)
 
 
@@ -82,7 +90,7 @@ def map_fn(
     >>> print(lab.map_fn(lambda row: lab.reduce_sum(row), lab.constant([[1.0, 2.0], [3.0, 4.0]])))
     Tensor([3. 7.], shape=(2,), dtype=float32)
     """
-    _check_function(fn, "map_fn")
+    check_function(fn, "map_fn")
     if hasattr(elems, "ragged_rank"):
         signature = fn_output_signature if fn_output_signature is not None else dtype
         with scoped(name):
@@ -93,13 +101,13 @@ def map_fn(
             "map_fn: elems has no rows, so the structure of the result is unknown. Try at least one row."
         )
     with scoped(name):
-        results = [_as_tensors(fn(row)) for row in rows]
+        results = [as_tensors(fn(row)) for row in rows]
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if signature is not None:
         _check_signature(signature, results[0])
     for result in results[1:]:
         nesting.same_structure(results[0], result, "map_fn: result of fn")
-    return named(_stacked(results), name)
+    return named(stacked(results), name)
 
 
 def _check_signature(signature: Any, result: Any) -> None:
@@ -117,25 +125,9 @@ def _check_signature(signature: Any, result: Any) -> None:
             )
 
 
-def vectorized_map(
-    fn: Callable[..., object], elems: object, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
-    """Apply a function to each row, one after another, and stack the results.
-
-    Shapes: elems (n, *s) or a structure of such -> (n, *t) if fn returns (*t).
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> print(lab.vectorized_map(lambda x: x * x, lab.constant([1.0, 2.0])))
-    Tensor([1. 4.], shape=(2,), dtype=float32)
-    """
-    return map_fn(fn, elems)
-
-
 def _fold(name: str, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> list[Any]:
     """Return every state of a fold, including the initial one."""
-    _check_function(fn, name)
+    check_function(fn, name)
     rows = _rows(elems, name)
     if reverse:
         rows.reverse()
@@ -144,9 +136,9 @@ def _fold(name: str, fn: Callable[[Any, Any], Any], elems: Any, initializer: Any
             raise ShapeMismatch(f"{name}: elems has no rows. Try an initializer.")
         states, rows = [rows[0]], rows[1:]
     else:
-        states = [_as_tensors(initializer)]
+        states = [as_tensors(initializer)]
     for row in rows:
-        state = _as_tensors(fn(states[-1], row))
+        state = as_tensors(fn(states[-1], row))
         nesting.same_structure(states[0], state, f"{name}: result of fn")
         states.append(state)
     return states
@@ -214,4 +206,4 @@ def scan(
     values = states if initializer is None else states[1:]
     if not values:
         raise ShapeMismatch("scan: elems has no rows, so there is nothing to stack. Try at least one row.")
-    return named(_stacked(values[::-1] if reverse else values), name)
+    return named(stacked(values[::-1] if reverse else values), name)
