@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_907, "ops": 8_500, "kernels": 14_230, "gpu": 1_600, "compile": 8_960, "extras": 5_745}
+BUDGETS = {"engine": 3_907, "ops": 8_500, "kernels": 14_260, "gpu": 1_600, "compile": 8_964, "extras": 5_745}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 81_060
 CORE = 70_080

@@ -20,7 +20,7 @@ import numpy as np
 from autodiff_lab.engine.chains import faster_kernel
 from autodiff_lab.engine.convert import operand, operands
 from autodiff_lab.engine.failure import dtypes_differ, failed, wrong_dtype
-from autodiff_lab.engine.lean import LEAN_BYTES, is_large, lean_entry, lean_one, lean_two
+from autodiff_lab.engine.lean import LEAN_BYTES, LEAN_TWO, NEED_0, NEED_1, is_large, lean_entry, lean_one
 from autodiff_lab.engine.namespace import RAW, RECORDING
 from autodiff_lab.engine.op import Op, register
 from autodiff_lab.engine.silence import quietly
@@ -45,7 +45,7 @@ LOUD = (RuntimeWarning, FloatingPointError)
 """What NumPy raises in place of a warning, if the user asked for errors."""
 
 ndarray, float32, float64 = np.ndarray, np.float32, np.float64
-NEED_0, NEED_1, NEED_BOTH = (0,), (1,), (0, 1)
+NEED_BOTH = (0, 1)
 HOME = "autodiff_lab.ops.by_name"
 """Where a pickle finds an op by its name."""
 MANY = 512
@@ -211,6 +211,7 @@ def binary(  # noqa: C901, PLR0915 - spelled out, as `unary` is
     op = Op(name, kernel, None if silent else (rule_x, rule_y), 2, elementwise=elementwise, dtypes="same", **about)
     lets_go = op.keeps != "all"
     kernel = op.kernel = faster_kernel(op)
+    lean: Any = LEAN_TWO.get(op.keeps)
 
     def apply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:  # noqa: C901, PLR0912
         if x.__class__ is not Tensor or y.__class__ is not Tensor:
@@ -261,7 +262,7 @@ def binary(  # noqa: C901, PLR0915 - spelled out, as `unary` is
                         continue
                     tracked.add(out._id)
                     if value.__class__ is ndarray and lets_go and sink.lean and value.nbytes >= LEAN_BYTES:
-                        sink.append(lean_two(op, out, x, y, None, need))
+                        sink.append(lean(op, out, x, y, None, need))
                     else:
                         sink.append((op, out, (x, y), None, need))
         if name is not None:

@@ -92,7 +92,7 @@ class Guest(Tensor):
         if isinstance(like, DeviceTensor) and array.ndim:
             return _uploaded(array, like._held.memory)
         guest = Guest() if array.ndim or current_memory() is not None else Tensor()
-        guest._id, guest._held = fresh_id(), array
+        guest._id, guest._held, guest._hollow = fresh_id(), array, None
         return guest
 
     def __lab_apply__(self, op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:

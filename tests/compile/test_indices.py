@@ -133,3 +133,26 @@ def test_elements_by_coordinates(shape: tuple[int, ...], depth: int, kind: str) 
                 with refused(InvalidArgumentError, "not in"):
                     f(x, lab.constant(wrong), updates)
     assert compiled.fallbacks <= 6
+
+
+@pytest.mark.parametrize("bad", [0.0, np.inf, np.nan], ids=["finite", "infinity", "nan"])
+@pytest.mark.parametrize("low", [0, -3], ids=["inside", "some outside"])
+@pytest.mark.parametrize("ids", [(600,), (20, 30)])
+def test_products_with_one_hot_rows_pick_rows_and_add_them_up(bad: float, low: int, ids: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    table, weights = rng.normal(size=(100, 5)), rng.normal(size=(*ids, 5))
+    table[7, 3] += bad
+    given = [lab.constant(table), lab.constant(rng.integers(low, 100 - low, ids)), lab.constant(weights)]
+
+    def step(table: Any, ids: Any, weights: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(table)
+            rows = lab.one_hot(ids, 100, dtype=table.dtype) @ table
+            loss = lab.reduce_sum(weights * lab.tanh(rows))
+        return rows, tape.gradient(loss, table)
+
+    compiled = lab.function(step)
+    for wanted, found in zip(step(*given), [compiled(*given), compiled(*given)][1], strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
+    assert "marked_rows_" in compiled.source, compiled.why()
+    assert "marked_sums_" in compiled.source or len(ids) > 1

@@ -11,6 +11,7 @@ import autodiff_lab as lab
 from autodiff_lab import errors
 from autodiff_lab.extras import vectorized
 from autodiff_lab.extras.row_trace import RowTrace
+from tests.compile.random_programs import program
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5, 4)).astype(np.float32)
@@ -145,12 +146,12 @@ def together(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return blocks
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("which", PROGRAMS)
 @pytest.mark.parametrize("way", ["op by op", "in blocks", "compiled"])
 def test_a_program_gives_what_it_gives_row_by_row(
-    program: str, way: str, together: list[int], monkeypatch: pytest.MonkeyPatch
+    which: str, way: str, together: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fn, rows = PROGRAMS[program]
+    fn, rows = PROGRAMS[which]
     rows = lab.nest.map_structure(lab.constant, rows)
     wanted = lab.map_fn(fn, rows)
     call: Callable[..., Any] = lab.vectorized_map
@@ -166,10 +167,10 @@ def test_a_program_gives_what_it_gives_row_by_row(
         assert {2, 1} <= set(together)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("which", PROGRAMS)
 @pytest.mark.parametrize("compiled", [False, True])
-def test_gradients_pass_through(program: str, compiled: bool, together: list[int]) -> None:
-    fn, rows = PROGRAMS[program]
+def test_gradients_pass_through(which: str, compiled: bool, together: list[int]) -> None:
+    fn, rows = PROGRAMS[which]
     rows = lab.nest.map_structure(lab.constant, rows)
     sources = [*flat(rows), W1, B1, TABLE, FILTER]
 
@@ -191,6 +192,22 @@ def test_gradients_pass_through(program: str, compiled: bool, together: list[int
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
     assert together
     assert len(sources) == len(wanted)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_give_what_they_give_row_by_row(seed: int) -> None:
+    made = program(seed, "float64")
+    start = made.variable.numpy()
+
+    def of_row(row: Any) -> list[Any]:
+        target, rest = made.run(*row)
+        return [target, *[t for t in rest if t is not None]]
+
+    rows = tuple([lab.stack([x, x * 0.75 + 0.1, -x]) for x in made.arguments])
+    wanted = lab.map_fn(of_row, rows)
+    made.variable.assign(start)
+    for a, b in zip(lab.vectorized_map(of_row, rows, warn=False), wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=made.text)
 
 
 @lab.custom_gradient

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autodiff_lab.kernels.base import choose, compiler, measuring
+from autodiff_lab.kernels.base import choose, compiler, elsewhere, measuring
 from autodiff_lab.kernels.base.choose import Chosen, kernels_in_use, use_kernels
+from autodiff_lab.kernels.base.likes import Like
 from tests.cuda_report.report import methods
 from tests.ops.samples.core import ops_of_the_catalogue
 
@@ -95,6 +96,20 @@ def test_small_calls_ask_sooner_once_the_override_is_compiled(kernel: Chosen) ->
         kernel(small)
     compiler.wait()
     assert kernel(small) == "numba"
+
+
+def test_a_class_that_was_compared_before_is_decided_at_its_first_call(
+    kernel: Chosen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = np.zeros(200, FLOAT)
+    monkeypatch.setitem(measuring.kept(), measuring.class_of("made up", quickly, [Like.of(small)], {}), 2.0)
+    processes: list[Any] = []
+    monkeypatch.setattr(elsewhere, "have_made", processes.append)
+    choose.ask(lambda: None)
+    assert kernel(small) == "numpy"
+    compiler.wait()
+    assert kernel(small) == "numba"
+    assert not processes, "another process was started for what is there"
 
 
 def test_what_cannot_be_measured_now_runs_on_the_override_if_it_is_large(

@@ -202,6 +202,7 @@ def doubled(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
 def test_a_loop_is_asked_for_once_when_numpy_has_worked_enough(doubled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(elementwise, "ask", asked.append)
+    monkeypatch.setattr(elementwise, "active", lambda: False)
     large = np.ones(elementwise.WORTH_COMPILING // 4, np.float32)
     for _ in range(3):
         doubled(large)
@@ -214,6 +215,22 @@ def test_a_loop_is_asked_for_once_when_numpy_has_worked_enough(doubled: Any, mon
     asked[0]()
     assert list(elementwise.LOOPS["doubled"].loops) == ["f"]
     assert (doubled(large) == 2).all()
+
+
+def test_a_loop_that_is_kept_is_loaded_once_the_background_runs(doubled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(elementwise, "ask", asked.append)
+    monkeypatch.setattr(elementwise, "active", lambda: True)
+    kernel, few = elementwise.LOOPS["doubled"], np.ones(elementwise.COUNTED, np.float32)
+    for _ in range(3):
+        doubled(few)
+    assert len(asked) == 1
+    asked[0]()
+    assert not kernel.loops  # nothing is kept yet, and a look compiles nothing
+    kernel.prepare("f")
+    assert kernel.loops.pop("f")
+    asked[0]()
+    assert list(kernel.loops) == ["f"]
 
 
 def test_a_loop_that_cannot_be_compiled_leaves_the_work_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

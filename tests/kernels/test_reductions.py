@@ -62,14 +62,15 @@ def test_nan_infinities_and_extremes_agree_with_the_reference(name: str, special
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gradients_of_extremes_agree_with_the_reference(dtype: str) -> None:
     rng = np.random.default_rng(5)
-    for shape in ((1,), (5,), (4, 1), (30, 7), (3, 200), (2, 3, 4)):
+    for shape, axes in (*SHAPES, ((100, 3), (-2,)), ((2, 70, 30), (-2,)), ((3, 200), (-1,))):
         for x in (rng.normal(size=shape), rng.integers(0, 3, shape), np.full(shape, np.nan), np.full(shape, -np.inf)):
             for _, values in layouts(x.astype(dtype)):
-                best = values.max(-1, keepdims=True)
-                agree("extreme_grad", rng.normal(size=best.shape).astype(dtype), best, values, axes=(-1,))
-                agree("extreme_grad", np.full_like(best, np.inf), best, values, axes=(-1,))
+                best = values.max(axes, keepdims=True)
+                agree("extreme_grad", rng.normal(size=best.shape).astype(dtype), best, values, axes=axes)
+                agree("extreme_grad", np.full_like(best, np.inf), best, values, axes=axes)
+    x = np.ones((2, 3, 2), dtype)
+    assert declined("extreme_grad", x[:1, :, :1], x[:1, :, :1], x, axes=(-3, -1))
     x = np.ones((2, 3), dtype)
-    assert declined("extreme_grad", x[:1], x[:1], x, axes=(-2,))
     assert declined("extreme_grad", x[None, :, :1], x[:, :1], x, axes=(-1,))
 
 

@@ -22,7 +22,7 @@ from autodiff_lab.compile.program.blocks import LARGEST_IN_LOOP
 from autodiff_lab.compile.program.casting import CASTS, cast_in_loops
 from autodiff_lab.compile.program.contractions import contracted
 from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits, surrounded
-from autodiff_lab.compile.program.moving import MOVED_ROWS, moves_of
+from autodiff_lab.compile.program.moving import MOVED_ROWS, marked, moves_of
 from autodiff_lab.compile.program.normalizing import MOST, NORMALIZING
 from autodiff_lab.compile.program.parts import with_parts_added
 from autodiff_lab.compile.program.pooling import POOLING, pooled
@@ -46,6 +46,10 @@ from autodiff_lab.kernels.base.compiler import breathe
 _FLOATS = ("float32", "float64")
 _MULTIPLIED_BY = {"gelu": "normal_cdf", "silu": "sigmoid"}
 """Ops that multiply their input by a function of it, which their gradients need as well."""
+_SPARING = frozenset({"lu_factors", "marked_rows", "marked_sums"})
+"""Ops for which what other lines made is not needed."""
+_GROWING = ("logsumexp", "logsumexp_shares")
+"""Ops that are rewritten at any size if both are there: their exponentials are then computed once."""
 FEW = 4096
 """Elements below which an op is rewritten wherever it stands: steps of a sequence cost less than a call from Python."""
 
@@ -72,6 +76,7 @@ class _Lowering:
         self.turned: dict[int, Line] = {}  # products that are only needed transposed
         self.made: dict[Any, int] = {}  # constants that forms need
         self.grown: dict[Any, tuple[int, int, int]] = {}
+        self.shared = {line.ins[0] for line in program.lines if line.op.name == "logsumexp_shares"}
         shared = [line for line in program.lines if line.op.name in _MULTIPLIED_BY.values()]
         # functions of values that gradients need, once they are made
         self.factors: dict[tuple[str, int], int | None] = {(line.op.name, line.ins[0]): None for line in shared}
@@ -105,7 +110,7 @@ class _Lowering:
             else:
                 self._keep(line)
         found = replace(self.program, lines=tuple(self.lines), values=self.values, constants=self.constants)
-        return without_dead(found) if any(line.op.name == "lu_factors" for line in self.lines) else found
+        return without_dead(found) if any(line.op.name in _SPARING for line in self.lines) else found
 
     def _keep(self, line: Line) -> None:
         self.lines.append(line)
@@ -128,6 +133,7 @@ class _Lowering:
         plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in floats)
         limit = MOST if line.op.name in NORMALIZING or line.op.name in ALONG_AXES else FEW
         few = most < (LARGEST_IN_TURN if repeats else limit) or _rolls_short_rows(line, values[0].shape)
+        few = few or line.op.name == "l2_loss" or (line.op.name in _GROWING and line.ins[0] in self.shared)
         return plain and values[0].dtype.name in _FLOATS and few and values[0].shape != () and fits(line, values)
 
     def _rows_are_long(self, line: Line) -> bool:
@@ -182,7 +188,10 @@ class _Lowering:
         """Keep a product of matrices, or write what it amounts to."""
         x, y = (self.values[i] for i in line.ins)
         matrices = len(x.shape) == len(y.shape) == 2 and x.dtype == y.dtype and x.dtype.name in _FLOATS
-        if not matrices or 0 in x.shape or 0 in y.shape:
+        hot = marked(line, self.program)
+        if hot is not None:
+            self.end(line, hot[0], line.ins[1], hot[1], **hot[2])
+        elif not matrices or 0 in x.shape or 0 in y.shape:
             self._keep(line)
         elif x.shape[1] == 1:
             self.end(line, "multiply", *line.ins)

@@ -2,12 +2,17 @@
 
 Messages along the edges of a graph, means of embeddings and their gradients pick a row for each edge or word and add it
 up at once.  Written as two ops, all rows are stored first, which for many edges is most of the memory and of the time.
+
+A product of one-hot rows and a table picks rows as well, and one of their transpose adds rows up.  Where every number
+is finite, the zeros that it multiplies and adds change nothing.
 """
 
 from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.engine.op import REGISTRY, Op
@@ -20,6 +25,50 @@ def _move(x: Any, take: Any, put: Any, shape: tuple[int, ...]) -> Any:
 
 _SENTENCE = "takes rows of {0} at the positions {1} and adds them up at the positions {2}"
 MOVED_ROWS = Op("moved_rows", _move, None, 3, sentence=_SENTENCE)
+
+
+def _pick_marked(table: Any, positions: Any) -> Any:
+    if _are_sparse(table, positions, len(table)):
+        return REGISTRY["gather"].kernel(table, positions, axis=-2)
+    return _marked(positions, len(table), table.dtype) @ table
+
+
+def _add_marked(x: Any, positions: Any, length: int) -> Any:
+    if _are_sparse(x, positions, length):
+        return REGISTRY["segment_sum"].kernel(x, positions, count=length)
+    return _marked(positions, length, x.dtype).T @ x
+
+
+def _are_sparse(x: Any, positions: Any, length: int) -> bool:
+    """Return whether one-hot rows have a one each, and only finite numbers meet zeros."""
+    inside = positions.min() >= 0 and positions.max() < length
+    return bool(inside and np.isfinite(np.add.reduce(x, axis=None)))
+
+
+def _marked(positions: Any, length: int, dtype: Any) -> Any:
+    return REGISTRY["one_hot"].kernel(positions, depth=length, on=1, off=0, axis=-1, dtype=dtype)
+
+
+MARKED_ROWS = Op("marked_rows", _pick_marked, None, 2, sentence="takes rows of {0} at the positions {1}")
+MARKED_SUMS = Op("marked_sums", _add_marked, None, 2, sentence="adds rows of {0} up at the positions {1}")
+FEWEST_MARKED = 32_768
+"""Elements of one-hot rows from which on to look at the numbers costs less than to multiply by zeros."""
+
+
+def marked(line: Line, program: Program) -> tuple[Op, int, dict[str, Any]] | None:
+    """Return the op that a product with one-hot rows amounts to, their positions, and its parameters."""
+    left, turned = program.made_by.get(line.ins[0]), False
+    if left is not None and left.op.name == "transpose" and left.params["perm"] == (-1, -2):
+        left, turned = program.made_by.get(left.ins[0]), True
+    if left is None or left.op.name != "one_hot" or program.memory is not None:
+        return None
+    rows, table, how = program.values[left.outs[0]], program.values[line.ins[1]], left.params
+    plain = how["axis"] == -1 and how["on"] == 1 and how["off"] == 0 and rows.dtype == table.dtype
+    if not plain or len(table.shape) != 2 or math.prod(rows.shape) < FEWEST_MARKED or 0 in table.shape:
+        return None
+    if not turned:
+        return MARKED_ROWS, left.ins[0], {}
+    return (MARKED_SUMS, left.ins[0], {"length": how["depth"]}) if len(rows.shape) == 2 else None
 
 
 class Move(NamedTuple):

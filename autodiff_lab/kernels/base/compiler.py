@@ -127,6 +127,11 @@ def ask(job: Callable[[], Any]) -> None:
     _background["jobs"].put(job)
 
 
+def active() -> bool:
+    """Return whether a job was asked for before, so that what jobs need is there, or soon will be."""
+    return "thread" in _background
+
+
 def ending() -> bool:
     """Return whether the interpreter is shutting down, so that a long job should stop."""
     return bool(_state["ends"])

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
-from autodiff_lab.kernels.base.compiler import COMPILING, ask, waits
+from autodiff_lab.kernels.base.compiler import COMPILING, active, ask, listing, waits
 from autodiff_lab.kernels.base.threads import spread
 
 FEW = 64
@@ -134,9 +134,23 @@ class Elementwise:
         if size >= COUNTED:
             done = self._work.get(kinds, 0)
             self._work[kinds] = done + size
+            if not done and active() and numba_is_there():
+                ask(lambda: self._look(kinds))
             if done < WORTH_COMPILING <= done + size and numba_is_there():
                 ask(lambda: self._find_out(kinds))
         return None
+
+    def _look(self, kinds: str) -> None:
+        """Prepare a loop in the background if that was compiled and measured before."""
+        with listing() as missing:
+            made = self._compiled(kinds)
+        measuring = import_module("autodiff_lab.kernels.base.measuring")
+        if made is not None and not missing and measuring.has_least(self._label(kinds, made[1])):
+            self.prepare(kinds)
+
+    def _label(self, kinds: str, text: str) -> str:
+        """Return what the measurement of a loop is kept under."""
+        return f"signed run of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
 
     def _find_out(self, kinds: str) -> None:
         """Prepare a loop in the background; another process compiles it."""
@@ -161,10 +175,11 @@ class Elementwise:
         run, text = made
         least = 0
         if IN_USE["mode"] != "numba":
-            label = f"signed run of {self.name} {kinds} {zlib.crc32(text.encode()):08x}"
             least_size = import_module("autodiff_lab.kernels.base.measuring").least_size
             with np.errstate(all="ignore"):
-                least = least_size(label, self.reference, self._called(run), lambda n: self._samples(kinds, n))
+                least = least_size(
+                    self._label(kinds, text), self.reference, self._called(run), lambda n: self._samples(kinds, n)
+                )
         self.loops[kinds] = run, least
         self.least[np.dtype(kinds[0])] = min(n for key, (_, n) in self.loops.items() if key[0] == kinds[0])
 

@@ -153,6 +153,15 @@ def pays(
     return known >= MARGIN
 
 
+def _for_threads(name: str) -> str:
+    return f"{name} {threads.thread_count()} threads"
+
+
+def has_least(name: str) -> bool:
+    """Return whether `least_size` was found before."""
+    return _for_threads(name) in kept()
+
+
 def least_size(
     name: str, reference: Callable[..., Any], faster: Callable[..., Any], samples: Callable[[int], Any]
 ) -> int:
@@ -167,7 +176,7 @@ def least_size(
     samples : callable
         Gives the arrays of a call on a number of elements.
     """
-    key = f"{name} {threads.thread_count()} threads"
+    key = _for_threads(name)
     known = kept().get(key)
     if known is None:
         known = math.inf

@@ -213,16 +213,57 @@ def _row_grads(g: Any, best: Any, x: Any, made: Any, low: int, high: int) -> Non
             to[k] = part if row[k] == top else nothing
 
 
-@override(_row_grads)
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], {t}[:,::1], int32[::1], {t}[:,::1], int64, int64)", wraparound=False)
+def _column_grads(  # noqa: C901 - four passes, step by step
+    g: Any, best: Any, x: Any, made: Any, counts: Any, aside: Any, low: int, high: int
+) -> None:
+    """Share out to columns; `counts` and `aside` have room for several rows, so that vectors are full."""
+    width, across = best.shape[1], counts.size
+    tops, parts, nothings = aside[0], aside[1], aside[2]
+    for a in range(low, high):
+        plane, to = x[a], made[a]
+        for first in range(0, across, width):
+            put(tops[first : first + width], best[a])
+        counts[:] = 0
+        for first in range(0, plane.size, across):
+            row = plane[first : min(first + across, plane.size)]
+            for k in range(row.size):
+                counts[k] = np.int32(counts[k] + (np.int32(1) if row[k] == tops[k] else np.int32(0)))
+        for first in range(width, across, width):
+            for k in range(width):
+                counts[k] += counts[first + k]
+        for first in range(0, across, width):
+            for k in range(width):
+                parts[first + k] = g[a, k] * (x.dtype.type(1) / counts[k])
+                nothings[first + k] = x.dtype.type(0) / counts[k]
+        for first in range(0, plane.size, across):
+            row, line = plane[first : min(first + across, plane.size)], to[first : min(first + across, plane.size)]
+            for k in range(row.size):
+                part, nothing = parts[k], nothings[k]  # read both, as a choice of what to read has no vectors
+                line[k] = part if row[k] == tops[k] else nothing
+
+
+@override(_row_grads, _column_grads)
 def extreme_grad(g: Any, best: Any, x: Any, axes: Axes) -> Any:
-    """Share cotangents among the best of each row."""
-    kept = (*x.shape[:-1], 1)
-    if axes != (-1,) or not x.size or g.shape != kept or best.shape != kept or g.dtype != x.dtype:
+    """Share cotangents among the best over neighbouring axes."""
+    sizes = _sizes(x.shape, axes)
+    if sizes is None or g.dtype != x.dtype or not g.shape == best.shape == _shape(x.shape, axes, True):
         return NotImplemented
-    rows, made = row_major(x).reshape(-1, x.shape[-1]), np.empty((x.size // x.shape[-1], x.shape[-1]), x.dtype)
-    cotangents, tops, run = row_major(g).reshape(-1), row_major(best).reshape(-1), _row_grads[x.dtype]
-    least = max(1, _WORTH_A_THREAD // x.shape[-1])
-    spread(lambda low, high: run(cotangents, tops, rows, made, low, high), len(rows), least)
+    a, n, b = sizes
+    lines, dtype, least = row_major(x).reshape(a, n * b), x.dtype, max(1, _WORTH_A_THREAD // (n * b))
+    made, cotangents, tops = np.empty_like(lines), row_major(g).reshape(a, b), row_major(best).reshape(a, b)
+    if b == 1:
+        rows, cotangents, tops = _row_grads[dtype], cotangents.reshape(-1), tops.reshape(-1)
+        spread(lambda low, high: rows(cotangents, tops, lines, made, low, high), a, least)
+    else:
+        columns, across = _column_grads[dtype], b * max(1, min(n, _WIDE // b))
+        spread(
+            lambda low, high: columns(
+                cotangents, tops, lines, made, np.empty(across, np.int32), np.empty((3, across), dtype), low, high
+            ),
+            a,
+            least,
+        )
     return made.reshape(x.shape)
 
 
