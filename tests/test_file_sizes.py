@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_907, "ops": 8_535, "kernels": 14_380, "gpu": 1_600, "compile": 8_960, "extras": 6_100}
+BUDGETS = {"engine": 3_907, "ops": 8_535, "kernels": 14_400, "gpu": 1_600, "compile": 8_960, "extras": 6_100}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 81_690
-CORE = 70_365
+WHOLE = 81_710
+CORE = 70_380
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 
