@@ -107,7 +107,7 @@ OPTIMIZERS = {
 LAYERS = {
     "AbstractRNNCell": "a layer with state_size and call(inputs, states), in lab.layers.RNN",
     "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
-    "CategoryEncoding": _INPUTS, "CenterCrop": "lab.layers.Cropping2D",
+    "CategoryEncoding": _INPUTS,
     "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
     "CuDNNGRU": "lab.layers.GRU", "CuDNNLSTM": "lab.layers.LSTM", "DenseFeatures": _INPUTS,
     "Discretization": _INPUTS, "Dropout2d": "lab.layers.Dropout", "Hashing": _INPUTS,
@@ -116,7 +116,6 @@ LAYERS = {
     "MaxPool2d": "lab.layers.MaxPool2D",
     "RandomBrightness": _IMAGES, "RandomContrast": _IMAGES, "RandomCrop": _IMAGES, "RandomFlip": _IMAGES,
     "RandomRotation": _IMAGES, "RandomTranslation": _IMAGES, "RandomZoom": _IMAGES,
-    "Resizing": "lab.layers.UpSampling2D, or lab.nn.avg_pool2d",
     "StringLookup": _INPUTS,
     "TextVectorization": _INPUTS, "experimental": "the name without it",
 }  # fmt: skip
@@ -144,15 +143,13 @@ DATA = {
 
 _READ = "matplotlib.pyplot.imread, which returns an array"
 IMAGE = {
-    "central_crop": "a slice, such as x[:, 2:-2, 2:-2]", "convert_image_dtype": "lab.cast(x, lab.float32) / 255.0",
-    "crop_and_resize": "slices, and lab.layers.UpSampling2D or lab.nn.avg_pool2d", "decode_image": _READ,
-    "decode_jpeg": _READ, "decode_png": _READ,
+    "convert_image_dtype": "lab.cast(x, lab.float32) / 255.0",
+    "decode_image": _READ, "decode_jpeg": _READ, "decode_png": _READ,
     "per_image_standardization": "lab.nn.moments",
     "random_brightness": "lab.image.adjust_brightness with a random number",
     "random_contrast": "lab.image.adjust_contrast with a random number",
     "random_crop": "a slice at a random place", "random_flip_left_right": "lab.image.flip_left_right, half of the time",
     "random_flip_up_down": "lab.image.flip_up_down, half of the time",
-    "resize": "lab.layers.UpSampling2D or lab.nn.avg_pool2d, or scipy.ndimage.zoom before the model",
     "rot90": "lab.transpose and lab.reverse",
 }  # fmt: skip
 

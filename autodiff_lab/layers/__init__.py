@@ -19,6 +19,7 @@ from autodiff_lab.layers.dropout import (
 )
 from autodiff_lab.layers.embedding import Embedding
 from autodiff_lab.layers.group_normalization import GroupNormalization, RMSNormalization, UnitNormalization
+from autodiff_lab.layers.images import CenterCrop, Resizing
 from autodiff_lab.layers.inputs import Input, InputLayer
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.merging import (
@@ -75,14 +76,14 @@ from autodiff_lab.layers.wrappers import Bidirectional, TimeDistributed
 __all__ = [
     "ELU", "GRU", "LSTM", "RNN", "Activation", "ActivationDiscarding", "Add", "AdditiveAttention", "AlphaDropout",
     "Attention", "Average", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "BatchNormalization",
-    "Bidirectional", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D",
+    "Bidirectional", "CenterCrop", "Concatenate", "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D",
     "Conv3DTranspose", "Cropping1D", "Cropping2D", "Dense", "DepthwiseConv2D", "Dot", "Dropout", "Embedding",
     "Flatten", "GRUCell", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
     "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GroupNormalization", "Identity", "Input", "InputLayer", "LSTMCell",
     "Lambda", "Layer", "LayerNormalization", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D",
     "MaxPooling2D", "MaxPooling3D", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "Normalization", "PReLU",
-    "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv2D", "Sequential",
-    "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+    "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling", "Reshape", "Resizing", "SeparableConv2D",
+    "Sequential", "SimpleRNN", "SimpleRNNCell", "Softmax", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
     "StackedRNNCells", "Subtract", "TimeDistributed", "UnitNormalization", "UpSampling1D", "UpSampling2D",
     "ZeroPadding1D", "ZeroPadding2D", "add", "average", "concatenate", "dot", "maximum", "minimum", "multiply",
     "sequenced", "subtract",

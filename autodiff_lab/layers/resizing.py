@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch, UnimplementedError
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.layers.calling import channels_last, check_rank
 from autodiff_lab.layers.layer import Layer
 from autodiff_lab.layers.options import LayerOptions
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape, transpose
+from autodiff_lab.ops.checks import one_of
+from autodiff_lab.ops.nn.resizing import METHODS, resized
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -154,13 +156,27 @@ class UpSampling1D(_Repeating):
 
 
 class UpSampling2D(_Repeating):
-    """Repeat each point: (b, h, w, c) -> (b, h·k, w·m, c).
+    """Repeat each point, or interpolate between points: (b, h, w, c) -> (b, h·k, w·m, c).
+
+    Parameters
+    ----------
+    size : int or pair of int
+        k and m.
+    interpolation : str
+        ``"nearest"``, which repeats, or another method of `lab.image.resize`, such as ``"bilinear"``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a size is not positive, or the interpolation is unknown.
 
     Examples
     --------
     >>> import autodiff_lab as lab
     >>> lab.layers.UpSampling2D((2, 3))(lab.ones((1, 4, 4, 1))).shape
     TensorShape([1, 8, 12, 1])
+    >>> print(lab.layers.UpSampling2D((1, 2), interpolation="bilinear")([[[[0.0], [1.0]]]]).numpy().ravel())
+    [0.   0.25 0.75 1.  ]
     """
 
     rank = 2
@@ -168,11 +184,13 @@ class UpSampling2D(_Repeating):
     def __init__(self, size: int | Sequence[int] = 2, data_format: str | None = None, interpolation: str = "nearest",
                  name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(size, data_format, name, **more)
-        if interpolation != "nearest":
-            raise UnimplementedError(
-                f"UpSampling2D: interpolation {interpolation!r}: only 'nearest' is supported. Try Conv2DTranspose, "
-                "which learns how to interpolate."
-            )
+        self.interpolation = one_of(interpolation, METHODS, "UpSampling2D: interpolation")
+
+    def call(self, x: Any) -> Tensor:
+        if self.interpolation == "nearest":
+            return super().call(x)
+        check_rank(x, self.rank, self.name)
+        return resized(x, x.shape[1] * self.size[0], x.shape[2] * self.size[1], self.interpolation)
 
 
 class Permute(Layer):

@@ -11,6 +11,7 @@ _RAISES = {
     "dtypes": ("DtypeMismatch", "If the dtypes differ; a Python number adopts the tensor's."),
     "shape": ("ShapeMismatch", "If the shapes do not fit."),
     "argument": ("InvalidArgumentError", "If an argument does not fit the input."),
+    "real": ("DtypeMismatch", "If the input is not of real numbers."),
     "convert": ("ConversionError", "If an input is not numeric or not rectangular."),
 }
 

@@ -15,7 +15,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Neural networks": ("nn", "isotonic", "sampled", "ctc"),
     "Random numbers": ("random", "random_generator", "random_state", "random_stateless"),
     "Signals": ("signal",),
-    "Images": ("image",),
+    "Images": ("image", "image_sizes", "image_patches", "image_quality"),
     "Strings": ("strings",),
     "Ragged and sparse tensors, slices, states": ("ragged", "sparse", "splitting", "symbolic"),
     "Control flow": ("control_flow", "mapping", "control"),

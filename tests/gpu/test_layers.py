@@ -102,6 +102,8 @@ TABLE: dict[str, tuple[Callable[[], Any], tuple[tuple[int, ...], ...]]] = {
     "UnitNormalization": (layers.UnitNormalization, (LINE,)),
     "UpSampling1D": (layers.UpSampling1D, (ROW,)),
     "UpSampling2D": (layers.UpSampling2D, (IMAGE,)),
+    "Resizing": (lambda: layers.Resizing(3, 2), (IMAGE,)),
+    "CenterCrop": (lambda: layers.CenterCrop(2, 2), (IMAGE,)),
     "ZeroPadding1D": (layers.ZeroPadding1D, (ROW,)),
     "ZeroPadding2D": (layers.ZeroPadding2D, (IMAGE,)),
 }

@@ -63,6 +63,11 @@ TABLE: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], int]] = {
     "cropping": (lambda: layers.Cropping2D(1), (1, 4, 3, 1), (1, 2, 1, 1), 0),
     "cropping 1d": (lambda: layers.Cropping1D((0, 2)), (1, 4, 1), (1, 2, 1), 0),
     "up sampling": (lambda: layers.UpSampling2D((2, 3)), (1, 2, 2, 2), (1, 4, 6, 2), 0),
+    "up sampling, bicubic": (
+        lambda: layers.UpSampling2D((2, 3), interpolation="bicubic"), (1, 2, 2, 2), (1, 4, 6, 2), 0
+    ),
+    "resizing": (lambda: layers.Resizing(3, 2, antialias=True, dtype="float64"), (1, 4, 5, 1), (1, 3, 2, 1), 0),
+    "center crop": (lambda: layers.CenterCrop(2, 3, dtype="float64"), (1, 4, 5, 1), (1, 2, 3, 1), 0),
     "up sampling 1d": (lambda: layers.UpSampling1D(2), (1, 3, 2), (1, 6, 2), 0),
     "max pool": (lambda: layers.MaxPool2D(2), (1, 4, 4, 2), (1, 2, 2, 2), 0),
     "max pool 1d": (lambda: layers.MaxPool1D(2, padding="same"), (1, 5, 1), (1, 3, 1), 0),

@@ -23,7 +23,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "ActivationDiscarding": (layers.Dense(2),), "InputLayer": ((3,),), "MultiHeadAttention": (2, 3),
     "Rescaling": (0.5,), "AlphaDropout": (0.5,), "GaussianDropout": (0.5,), "GaussianNoise": (0.5,),
     "GRUCell": (2,), "LSTMCell": (2,), "SimpleRNNCell": (2,), "RNN": (layers.LSTMCell(2),),
-    "StackedRNNCells": ([layers.GRUCell(2)],),
+    "StackedRNNCells": ([layers.GRUCell(2)],), "Resizing": (2, 2), "CenterCrop": (2, 2),
     "SpatialDropout1D": (0.5,), "SpatialDropout2D": (0.5,), "SpatialDropout3D": (0.5,),
 }  # fmt: skip
 KINDS = [

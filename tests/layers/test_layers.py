@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from tests.ops.resampling import resized
 from tests.refusals import refused
 
 layers = lab.layers
@@ -227,6 +228,31 @@ def test_up_sampling_repeats_points() -> None:
     np.testing.assert_array_equal(layers.UpSampling2D((2, 3))(x), x.repeat(2, 1).repeat(3, 2))
 
 
+@pytest.mark.parametrize("method", ["bilinear", "bicubic", "lanczos3", "lanczos5"])
+def test_up_sampling_interpolates(method: str) -> None:
+    x = draw(1, 2, 3, 2)
+    found = layers.UpSampling2D((2, 3), interpolation=method)(x)
+    np.testing.assert_allclose(found, resized(x, 4, 9, method, False), rtol=1e-5, atol=1e-6)
+
+
+def test_resizing_crops_or_pads_to_the_ratio_if_asked() -> None:
+    x = draw(2, 4, 6, 1)
+    np.testing.assert_allclose(layers.Resizing(3, 3)(x), resized(x, 3, 3, "bilinear", False), rtol=1e-5, atol=1e-6)
+    found = layers.Resizing(2, 2, "bicubic", antialias=True)(x[0])
+    np.testing.assert_allclose(found, resized(x[0], 2, 2, "bicubic", True), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(layers.Resizing(4, 4, crop_to_aspect_ratio=True)(x), x[:, :, 1:5])
+    padded = np.pad(x, [(0, 0), (1, 1), (0, 0), (0, 0)], constant_values=2.0)
+    np.testing.assert_array_equal(layers.Resizing(6, 6, pad_to_aspect_ratio=True, fill_value=2.0)(x), padded)
+    assert layers.Resizing(2, 2, "nearest")(np.ones((1, 4, 4, 1), np.uint8)).dtype == lab.float32
+
+
+def test_the_middle_is_cropped_and_smaller_images_are_resized() -> None:
+    x = draw(2, 4, 7, 1)
+    np.testing.assert_array_equal(layers.CenterCrop(2, 4)(x), x[:, 1:3, 1:5])
+    larger = resized(x[:, :, 1:5], 8, 8, "bilinear", False)
+    np.testing.assert_allclose(layers.CenterCrop(8, 8)(x), larger, rtol=1e-5, atol=1e-6)
+
+
 REFUSALS: dict[str, tuple[Any, Any, str]] = {
     "dense of another width": (lambda: built(layers.Dense(2), (1, 3)), (1, 4), "built for 3 features.*1, 4"),
     "convolution of a vector": (lambda: layers.Conv2D(2, 3), (3, 3), r"input \(b, \*2 axes, c\).*\(3, 3\)"),
@@ -236,6 +262,7 @@ REFUSALS: dict[str, tuple[Any, Any, str]] = {
     "recurrent of another width": (lambda: built(layers.GRU(2), (1, 2, 3)), (1, 2, 4), r"\(b, time, 3\)"),
     "pooling of a matrix": (layers.MaxPool2D, (3, 3), r"input \(b, \*2 axes, c\)"),
     "groups that do not fit": (lambda: layers.GroupNormalization(3), (2, 4), "3 groups"),
+    "resizing of a matrix": (lambda: layers.Resizing(2, 2), (3, 3), r"\(b, h, w, c\)"),
     "cropping too much": (lambda: layers.Cropping1D(3), (1, 4, 1), "cannot be cut from an axis of 4"),
     "time distributed over a matrix": (lambda: layers.TimeDistributed(layers.Dense(1)), (2, 3), "time"),
 }  # fmt: skip
@@ -266,6 +293,11 @@ def test_a_layer_refuses_a_shape_that_does_not_fit_in_its_own_words(name: str) -
         (lambda: layers.GroupNormalization(0), "groups"),
         (lambda: layers.Permute((1, 3)), "permutation"),
         (lambda: layers.UpSampling2D((2, 0)), "positive"),
+        (lambda: layers.UpSampling2D(2, interpolation="cubic"), "UpSampling2D: interpolation .*'bicubic'"),
+        (lambda: layers.Resizing(0, 2), "Resizing: height must be at least 1"),
+        (lambda: layers.Resizing(2, 2, "cubic"), "Resizing: interpolation"),
+        (lambda: layers.Resizing(2, 2, crop_to_aspect_ratio=True, pad_to_aspect_ratio=True), "not both"),
+        (lambda: layers.Resizing(2, 2, fill_mode="reflect"), "fill_mode must be 'constant'"),
         (lambda: layers.ZeroPadding2D((1, -1)), "pair"),
         (lambda: layers.Bidirectional(layers.Dense(1)), "recurrent"),
     ],

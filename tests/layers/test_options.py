@@ -191,7 +191,8 @@ GRIDS: dict[str, tuple[Any, ...]] = {
     "AveragePooling3D": (), "GlobalAveragePooling1D": (), "GlobalAveragePooling2D": (), "GlobalMaxPooling1D": (),
     "GlobalMaxPooling2D": (), "Flatten": (), "UpSampling2D": (), "ZeroPadding2D": (), "Cropping2D": (),
     "Conv1D": (2, 2), "Conv2D": (2, 2), "Conv3D": (2, 2), "Conv2DTranspose": (2, 2), "DepthwiseConv2D": (2,),
-    "SeparableConv2D": (2, 2), "SpatialDropout2D": (0.5,), "SpatialDropout3D": (0.5,),
+    "SeparableConv2D": (2, 2), "SpatialDropout2D": (0.5,), "SpatialDropout3D": (0.5,), "Resizing": (2, 2),
+    "CenterCrop": (2, 2),
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import scipy.optimize
 import scipy.special
 
 from tests.ops.alignments import losses_and_occupancies, softmax_minus_occupancy
+from tests.ops.resampling import resized, spread_back
 
 
 def _silu(x: Any) -> Any:
@@ -76,6 +77,8 @@ def _simple_rnn(x: Any, h: Any, w: Any, u: Any, b: Any, *masks: Any) -> Any:
 
 
 NETWORKS: dict[str, Callable[..., Any]] = {
+    "resize": resized,
+    "resize_input": spread_back,
     "lstm": _lstm,
     "gru": _gru,
     "simple_rnn": _simple_rnn,

@@ -37,6 +37,7 @@ window: dict[str, Any] = {"strides": (1, 1), "padding": ((0, 0), (0, 0)), "dilat
 same: dict[str, Any] = {"strides": (1, 1), "padding": ((0, 1), (0, 1)), "dilations": (1, 1)}
 pool: dict[str, Any] = {"window": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0))}
 around: dict[str, Any] = {"window": (2, 2), "strides": (1, 1), "padding": ((0, 1), (0, 1))}
+linear: dict[str, Any] = {"method": "bilinear", "antialias": False}
 every = ("s", None, None, None)
 last: dict[str, Any] = {"axes": (-1,), "keepdims": False}
 SEQUENCES = ((0, 2), (2, 0))
@@ -201,6 +202,7 @@ ROWS: dict[str, list[Row]] = {
         ((z(1, 0, 4, 1), z(1, 0, 4, 1)), around, (1, 0, 4, 1)),
     ],
     "average_pool_input": [((z(0, 2, 2, 1),), {"shape": (0, 4, 4, 1), **pool}, (0, 4, 4, 1))],
+    "resize resize_input": [((z(0, 2, 2, 1),), {"height": 4, "width": 3, **linear}, (0, 4, 3, 1))],
     "fft ifft": [((z(0, 4),), {"rank": 1}, (0, 4))],
     "rfft": [((z(0, 4),), {"rank": 1}, (0, 3))],
     "irfft": [((z(0, 3),), {"rank": 1, "length": 4}, (0, 4))],

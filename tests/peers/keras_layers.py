@@ -69,7 +69,12 @@ NAMES: dict[str, tuple[tuple[int, ...], dict[str, tuple[Any, ...]]]] = {
     "Permute": ((3, 4), {"dims": ((2, 1), (1, 2))}),
     "RepeatVector": ((3,), {"n": (1, 3)}),
     "UpSampling1D": ((3, 2), {"size": (2, 3)}),
-    "UpSampling2D": ((2, 3, 2), {"size": (2, (1, 3))}),
+    "UpSampling2D": ((2, 3, 2), {"size": (2, (1, 3)), "interpolation": ("nearest", "bilinear")}),
+    "Resizing": ((4, 6, 2), {
+        "height": (3,), "width": (4, 9), "interpolation": ("nearest", "bilinear"),
+        "crop_to_aspect_ratio": (False, True),
+    }),
+    "CenterCrop": ((4, 6, 2), {"height": (3, 5), "width": (4, 9)}),
     "ZeroPadding1D": ((3, 2), {"padding": (1, (0, 2))}),
     "ZeroPadding2D": ((3, 2, 1), {"padding": (1, (0, 2), ((1, 0), (2, 1)))}),
     "Cropping1D": ((5, 2), {"cropping": (1, (0, 2))}),

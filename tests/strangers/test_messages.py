@@ -61,9 +61,9 @@ SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
     ),
     (
         "interpolation",
-        lambda: lab.layers.UpSampling2D(2, interpolation="bilinear"),
-        NotImplementedError,
-        ["UpSampling2D", "'bilinear'", "Try Conv2DTranspose"],
+        lambda: lab.layers.UpSampling2D(2, interpolation="linear"),
+        lab.errors.InvalidArgumentError,
+        ["UpSampling2D: interpolation", "'bilinear'", "got 'linear'"],
     ),
     ("units", lambda: lab.layers.Dense("a"), lab.errors.InvalidArgumentError, ["Dense: units", "'a'"]),
     ("place of the greatest of none", lambda: lab.argmax(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),

@@ -5,9 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autodiff_lab.extras.families import ctc, image, isotonic, sampled, signal, sparse, special, strings
+    from autodiff_lab.extras.families import (
+        ctc,
+        image,
+        image_patches,
+        image_quality,
+        image_sizes,
+        isotonic,
+        sampled,
+        signal,
+        sparse,
+        special,
+        strings,
+    )
 
-__all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampled", "ctc"]
+__all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampled", "ctc", "image_sizes",
+           "image_patches", "image_quality"]
 
 
 def __getattr__(name: str) -> Any:

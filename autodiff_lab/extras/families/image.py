@@ -42,7 +42,14 @@ contrast = general(
     doc="The kernel-level change of contrast; `lab.image.adjust_contrast` is the public function.")
 
 
-def _images(value: Any, what: str) -> Tensor:
+def images_of(value: Any, what: str) -> Tensor:
+    """Return images as a tensor; `what` names the function that asks.
+
+    Raises
+    ------
+    ShapeMismatch
+        If there are fewer than three axes.
+    """
     tensor = convert(value)
     if tensor._held.ndim < 3:
         raise ShapeMismatch(f"{what}: expected an image (..., height, width, channels), got shape "
@@ -51,7 +58,7 @@ def _images(value: Any, what: str) -> Tensor:
 
 
 def _floating(value: Any, what: str) -> Tensor:
-    tensor = _images(value, what)
+    tensor = images_of(value, what)
     if not tensor.dtype.is_floating:
         raise DtypeMismatch(f"{what}: expected a floating-point image, got {tensor.dtype.name}. "
                             "Try lab.cast(image, lab.float32) / 255.0.")
@@ -75,11 +82,11 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
-    return _images(image, "flip_left_right")[..., ::-1, :]
+    return images_of(image, "flip_left_right")[..., ::-1, :]
 
 
 def flip_up_down(image: TensorLike) -> Tensor:
-    return _images(image, "flip_up_down")[..., ::-1, :, :]
+    return images_of(image, "flip_up_down")[..., ::-1, :, :]
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:

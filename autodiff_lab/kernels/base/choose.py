@@ -117,15 +117,15 @@ class Chosen:
             counts = work if work >= LITTLE else max(work, LITTLE_COUNTS) if self._compiled else LITTLE_COUNTS
             self._met[key] = before + counts
             if not before and self._is_known(arrays, params):
-                before, counts = 0.0, float(WORTH_ASKING)
-                self._met[key] = counts
+                counts = self._met[key] = float(WORTH_ASKING)
             if before < WORTH_ASKING <= before + counts and numba_is_there():
                 given = [Like.of(array) for array in arrays]
                 ask(lambda: self._find_out(key, dtype, given, params, work))
 
     def _find_out(self, key: Any, dtype: Any, given: list[Any], params: dict[str, Any], work: float) -> None:
         """Have the override compiled and measured in a process of its own, and decide by what comes back."""
-        if not waits() and not self._is_there(dtype, given, params):
+        there = import_module(f"{FAMILIES}.base.measuring").is_there
+        if not waits() and not there(self.name, self.override(), dtype, given, params):
             import_module("autodiff_lab.kernels.base.elsewhere").have_made([self._wish(dtype, given, params)])
         self._decide(key, dtype, given, params, work)
 
@@ -181,20 +181,8 @@ class Chosen:
 
     def _is_known(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> bool:
         """Return whether calls of a class were compared before, where it takes little to find out."""
-        if self._faster is None or not active():
-            return False
-        return self._is_measured([Like.of(array) for array in arrays], params)
-
-    def _is_there(self, dtype: Any, given: list[Any], params: dict[str, Any]) -> bool:
-        """Return whether calls of a class were compared before, and what was faster can be loaded."""
-        for name in ("native", "store"):
-            import_module(f"{FAMILIES}.base.{name}").get_ready()
-        measuring, faster = import_module(f"{FAMILIES}.base.measuring"), self.override()
-        ratio = measuring.kept().get(measuring.class_of(self.name, faster, given, params))
-        if ratio is None or dtype.char not in faster.chars:  # type: ignore[attr-defined]
-            return False
-        there = [loop.load(dtype) for loop in faster.loops]  # type: ignore[attr-defined]
-        return ratio < measuring.MARGIN or not there or any(there)
+        likes = [Like.of(array) for array in arrays] if active() else []
+        return self._faster is not None and bool(likes) and self._is_measured(likes, params)
 
     def _is_measured(self, given: list[Any], params: dict[str, Any]) -> bool:
         """Return whether calls of a class were compared before, in this process or in another one."""

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base import compiler, store, threads
+from autodiff_lab.kernels.base import compiler, native, store, threads
 from autodiff_lab.kernels.base.likes import Like
 
 MARGIN = 1.05
@@ -151,6 +151,17 @@ def pays(
             return None
         keep(key, known)
     return known >= MARGIN
+
+
+def is_there(name: str, faster: Any, dtype: np.dtype[Any], arrays: list[Any], params: dict[str, Any]) -> bool:
+    """Return whether calls of a class were compared before, and the override can be loaded if it was faster."""
+    native.get_ready()
+    store.get_ready()
+    known = kept().get(class_of(name, faster, arrays, params))
+    if known is None or dtype.char not in faster.chars:
+        return False
+    there = [loop.load(dtype) for loop in faster.loops]
+    return known < MARGIN or not there or any(there)
 
 
 def _for_threads(name: str) -> str:

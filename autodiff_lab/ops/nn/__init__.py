@@ -16,13 +16,14 @@ if TYPE_CHECKING:
         pooling,
         rectifiers,
         recurrent,
+        resizing,
         smooth_activations,
         spatial,
     )
 
 __all__ = [
     "activations", "convolution", "cross_entropies", "depthwise", "embedding", "losses",
-    "normalization", "pooling", "rectifiers", "recurrent", "smooth_activations", "spatial",
+    "normalization", "pooling", "rectifiers", "recurrent", "resizing", "smooth_activations", "spatial",
 ]
 
 

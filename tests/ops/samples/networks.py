@@ -102,6 +102,29 @@ def _average_pool_input(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, out), {"shape": x, **how}) for x, out, how in POOLS]
 
 
+def _sizes(method: str, antialias: bool, height: int, width: int) -> dict[str, Any]:
+    return {"height": height, "width": width, "method": method, "antialias": antialias}
+
+
+RESIZINGS = [
+    ((1, 2, 3, 1), (1, 4, 2, 1), _sizes("bilinear", False, 4, 2)),
+    ((3, 5, 2), (4, 2, 2), _sizes("bicubic", True, 4, 2)),
+    ((2, 1, 4, 1), (2, 3, 3, 1), _sizes("area", False, 3, 3)),
+    ((1, 3, 3, 1), (1, 3, 2, 1), _sizes("mitchellcubic", True, 3, 2)),
+    ((2, 4, 1), (4, 2, 1), _sizes("nearest", False, 4, 2)),
+]
+
+
+@sampler("resize")
+def _resize(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, x), how) for x, _, how in RESIZINGS]
+
+
+@sampler("resize_input")
+def _resize_input(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, out), {**how, "height": x[-3], "width": x[-2]}) for x, out, how in RESIZINGS]
+
+
 @sampler("adjust_contrast")
 def _contrast(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, (3, 2, 2), ()), {})]
