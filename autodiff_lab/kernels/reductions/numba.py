@@ -30,7 +30,7 @@ from autodiff_lab.kernels.maths.rows import (
     totals_of_rows,
 )
 from autodiff_lab.kernels.maths.single import larger, smaller
-from autodiff_lab.kernels.softmax.numba import room, sums
+from autodiff_lab.kernels.softmax.numba import column_softmax, room, sums
 
 Axes = tuple[int, ...]
 _PIECE = 4096  # elements of a row that a thread is given at once where there is only one row
@@ -300,27 +300,6 @@ def _column_logsumexps(x: Any, made: Any, tops: Any, totals: Any, aside: Any, lo
 
 
 @loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
-def _column_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
-    infinite = 0
-    width = tops.size
-    for a in range(low, high):
-        plane, to = x[a], made[a]
-        top_of_columns(plane, tops)
-        totals[:] = 0
-        step = max(1, _PIECE // width) * width
-        for first in range(0, plane.size, step):
-            last = min(first + step, plane.size)
-            exps_of_columns(plane[first:last], tops, to[first:last], totals)
-        for k in range(width):
-            infinite += abs(tops[k]) == np.inf
-            tops[k] = x.dtype.type(1 / totals[k])
-        for first in range(0, plane.size, width):
-            for k in range(width):
-                to[first + k] *= tops[k]
-    return infinite
-
-
-@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
 def _row_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
     infinite = 0
     for first in range(low, high, tops.size):
@@ -357,7 +336,7 @@ def logsumexp_over(x: Any, axes: Axes, keepdims: bool) -> Any:
     return made.reshape(_shape(x.shape, axes, keepdims))[()]
 
 
-@override(_row_softmax, _column_softmax)
+@override(_row_softmax, column_softmax)
 def softmax_over(x: Any, axes: Axes) -> Any:
     """Shares of a log-sum-exp over neighbouring axes; where one is infinite the reference knows what its parts are."""
     sizes = _sizes(x.shape, axes)
@@ -371,6 +350,6 @@ def softmax_over(x: Any, axes: Axes) -> Any:
         rows = _row_softmax[dtype]
         infinite = spread(lambda low, high: rows(lines, made, *sums(lines), low, high), a, least)
     else:
-        columns = _column_softmax[dtype]
+        columns = column_softmax[dtype]
         infinite = spread(lambda low, high: columns(lines, made, np.empty(b, dtype), np.empty(b), low, high), a, least)
     return NotImplemented if any(infinite) else made.reshape(x.shape)

@@ -1,4 +1,6 @@
-"""Softmax, its logarithm, cross entropy and their gradients along the last axis, as `softmax.reference`.
+"""Softmax, its logarithm, cross entropy and their gradients, as `softmax.reference`.
+
+All work along the last axis; softmax and its gradient along any other, too.
 
 Optimizations: a row stays in the first-level cache while its largest element is found and the exponentials are taken
 and scaled; the largest is found among integers that are ordered as the floats are, by vector instructions; exponentials
@@ -21,10 +23,12 @@ from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up, flattened
 from autodiff_lab.kernels.maths.rows import (
     exponential,
+    exps_of_columns,
     exps_of_rows,
     rows_together,
     sum_of,
     sum_of_products,
+    top_of_columns,
     totals_of_rows,
 )
 
@@ -33,6 +37,8 @@ from autodiff_lab.kernels.maths.rows import (
 
 WORTH_A_THREAD = 65_536
 """The number of elements from which a separate thread pays."""
+PIECE = 4096
+"""Elements of columns that are taken at a time, as they fit into the first-level cache."""
 
 
 def rows_of(x: Any) -> Any:
@@ -106,12 +112,62 @@ def _log_softmax_grad(g: Any, y: Any, made: Any, together: int, low: int, high: 
                 to[k] = g_row[k] - total * to[k]
 
 
-@override(_softmax)
+@loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)
+def column_softmax(x: Any, made: Any, tops: Any, totals: Any, low: int, high: int) -> int:
+    """Take softmaxes of the columns of planes; return how many have an infinite top."""
+    infinite = 0
+    width = tops.size
+    for a in range(low, high):
+        plane, to = x[a], made[a]
+        top_of_columns(plane, tops)
+        totals[:] = 0
+        step = max(1, PIECE // width) * width
+        for first in range(0, plane.size, step):
+            last = min(first + step, plane.size)
+            exps_of_columns(plane[first:last], tops, to[first:last], totals)
+        for k in range(width):
+            infinite += abs(tops[k]) == np.inf
+            tops[k] = x.dtype.type(1 / totals[k])
+        for first in range(0, plane.size, width):
+            for k in range(width):
+                to[first + k] *= tops[k]
+    return infinite
+
+
+@loop("void({t}[:,::1], {t}[:,::1], {t}[:,::1], float64[::1], {t}[::1], int64, int64)", wraparound=False)
+def _column_softmax_grad(g: Any, y: Any, made: Any, totals: Any, means: Any, low: int, high: int) -> None:
+    width = totals.size
+    for a in range(low, high):
+        totals[:] = 0
+        for first in range(0, y.shape[1], width):
+            g_row, row = g[a, first : first + width], y[a, first : first + width]
+            for k in range(width):
+                totals[k] += g_row[k] * row[k]
+        for k in range(width):
+            means[k] = totals[k]
+        for first in range(0, y.shape[1], width):
+            g_row, row, to = g[a, first : first + width], y[a, first : first + width], made[a, first : first + width]
+            for k in range(width):
+                to[k] = (g_row[k] - means[k]) * row[k]
+
+
+def _planes(x: Any, axis: int) -> tuple[int, int]:
+    """Return the number of planes whose columns lie along an axis, and the width of their rows."""
+    return math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :]) if axis < -1 else 1
+
+
+@override(_softmax, column_softmax)
 def softmax(x: Any, axis: int) -> Any:
-    """Softmax along the last axis."""
-    if axis != -1 or not x.size or not x.ndim:
+    """Softmax along one axis."""
+    if not x.size or not x.ndim:
         return NotImplemented
-    rows = rows_of(x)
+    count, width = _planes(x, axis)
+    if width > 1:
+        planes, columns = row_major(x).reshape(count, -1), column_softmax[x.dtype]
+        made = np.empty(planes.shape, x.dtype)
+        over_rows(columns, planes, (planes, made), lambda planes: (np.empty(width, x.dtype), np.empty(width)))
+        return made.reshape(x.shape)
+    rows = rows_of(x if axis == -1 else row_major(x).reshape(count, -1))
     made = np.empty(rows.shape, x.dtype)
     run = _softmax[x.dtype]
     over_rows(run, rows, (rows, made), sums)
@@ -145,10 +201,18 @@ def _grad(loop_of: Any, g: Any, y: Any, axis: int, *how: int) -> Any:
     return made.reshape(y.shape)
 
 
-@override(_softmax_grad)
+@override(_softmax_grad, _column_softmax_grad)
 def softmax_grad(g: Any, y: Any, axis: int) -> Any:
-    """Gradient of softmax along the last axis."""
-    return _grad(_softmax_grad, g, y, axis)
+    """Gradient of softmax along one axis."""
+    if axis == -1 or not y.size or g.shape != y.shape or g.dtype != y.dtype:
+        return _grad(_softmax_grad, g, y, axis)
+    count, width = _planes(y, axis)
+    cotangents, planes = row_major(g).reshape(count, -1), row_major(y).reshape(count, -1)
+    if width == 1:
+        return _grad(_softmax_grad, cotangents, planes, -1).reshape(y.shape)
+    made, columns = np.empty(planes.shape, y.dtype), _column_softmax_grad[y.dtype]
+    over_rows(columns, planes, (cotangents, planes, made), lambda planes: (np.empty(width), np.empty(width, y.dtype)))
+    return made.reshape(y.shape)
 
 
 @override(_log_softmax_grad)
