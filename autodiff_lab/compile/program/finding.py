@@ -23,13 +23,15 @@ def find_regions(program: Program) -> tuple[list[Region], list[Line], dict[int, 
     for line in finder.ordered():
         finder.take(line)
     drafts, stage = finder.drafts, finder.stage
-    sink_lines(program, drafts, stage)
-    home = {line.outs[0]: draft for draft in drafts for line in (*draft.lines, *draft.sums, *draft.row_lines)}
+    again = sink_lines(program, drafts, stage)
+    made = [(line.outs[0], draft) for draft in drafts for line in (*draft.lines, *draft.sums, *draft.row_lines)]
+    home = {value: draft for value, draft in made if value not in again.get(draft, ())}
     needed = set(program.outputs)
     for line in program.lines:
         here = home.get(line.outs[0])
-        needed.update(i for i in line.ins if home.get(i) is not here)
-    regions = [draft.finish(needed) for draft in drafts]
+        computed = again.get(here, ()) if here is not None else ()
+        needed.update(i for i in line.ins if home.get(i) is not here and i not in computed)
+    regions = [draft.finish(needed - again.get(draft, set())) for draft in drafts]
     return [region for region in regions if region.all], finder.outside, stage
 
 

@@ -184,7 +184,7 @@ def _source(items: list[Item], builder: Builder, outs: list[int], names: dict[in
     bound: dict[str, Any] = {}
     for name, item in items:
         if isinstance(item, Region):
-            writer = builder.writers[item.all[0].outs[0]]
+            writer = builder.writers[item.all[-1].outs[0]]
             loops.append(loop_source(writer, names, name))
             ins, made = given_and_made(writer)
             text = assigned([names[i] for i in made], f"{name}({', '.join(names[i] for i in ins)})")

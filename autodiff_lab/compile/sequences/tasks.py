@@ -81,7 +81,7 @@ class Builder:
         self.constants: dict[int, Any] = {}
         self.sizes: dict[int, int] = {}
         self.lies: dict[int, Lies] = {}
-        self.writers: dict[int, Writer] = {}  # of each region, by the first value that it makes
+        self.writers: dict[int, Writer] = {}  # of each region, by the last value that it makes
         self._copies: dict[int, Place] = {}
         self._extra = 0  # buffers of no value
 
@@ -316,7 +316,7 @@ class Builder:
 
     def _loop(self, region: Region) -> None:
         writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)))
-        self.writers[region.all[0].outs[0]] = writer
+        self.writers[region.all[-1].outs[0]] = writer
         slots: list[int | Place] = [writer.rows, writer.columns, math.prod(region.shape)]
         text = [*self._arrays(writer, slots), *writer.body(), *_ends(writer), "return far"]
         module = [
