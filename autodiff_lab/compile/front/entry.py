@@ -25,6 +25,7 @@ from autodiff_lab.compile.program.stacks import guarded, in_bands
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.assigning import LOCK
 from autodiff_lab.engine.buffers import holds, rows_changed
+from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.indexed_slices import with_parts
@@ -188,16 +189,16 @@ def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any]
         return rebuild(now)
 
     make = _give_one if isinstance(result, Tensor) else rebuild if len(places) == len(leaves) else give
-    assumed = tuple(
-        [
-            line.params.get("value") or tuple([program.values[i].shape for i in line.outs])
-            for line in assumptions(program)
-        ]
-    )
+    said = [(line.params.get("value"), line.outs) for line in assumptions(program)]
+    assumed = tuple([value or tuple([program.values[i].shape for i in outs]) for value, outs in said])
     open_shapes = [(v, v._held.shape) for v in reads if v._shape is not None]
 
     def entry() -> Compiled:
-        made, code = _coded(simplify(program), backend, [order.get(v, -1) for v in assigned])
+        be_patient()  # a compiler makes many objects that live
+        try:
+            made, code = _coded(simplify(program), backend, [order.get(v, -1) for v in assigned])
+        finally:
+            be_usual()
         return Compiled(made, code, around, reads, assigned, make, objects, open_shapes, late, assumed)
 
     return Plan(entry, program.memory is None, assumed)

@@ -7,6 +7,7 @@ or None for nothing.
 from __future__ import annotations
 
 import ast
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,6 +113,7 @@ def in_register(dtype: np.dtype[Any]) -> Any:
     return in_memory(dtype)
 
 
+@functools.cache
 def in_memory(dtype: np.dtype[Any]) -> Any:
     """Return LLVM's type of an element of an array."""
     if dtype.kind == "c":

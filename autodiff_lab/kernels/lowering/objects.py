@@ -118,19 +118,21 @@ def emit(
     Unloadable
         If it calls functions that this process does not have.
     """
-    module = translated(function, name, signature, options, python)
+    text, module = _written(function, name, signature, options, python)
     tuning = llvm.create_pipeline_tuning_options()
     tuning.speed_level, tuning.loop_vectorization, tuning.slp_vectorization = _OPTIMIZATION, True, False
-    machine = _machine(long_vectors=_is_long_arithmetic(str(module)))
+    machine = _machine(long_vectors=_is_long_arithmetic(text))
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     return piece_of(module, name, stamp, python, machine)
 
 
-def translated(
-    function: Callable[..., Any], name: str, signature: str, options: dict[str, Any], python: bool
-) -> llvm.ModuleRef:
+def translated(function: Callable[..., Any], name: str, signature: str, options: dict[str, Any], python: bool) -> Any:
     """Return a function as a module of LLVM's that is not optimized yet; parameters and errors are those of `emit`."""
+    return _written(function, name, signature, options, python)[1]
+
+
+def _written(function: Callable[..., Any], name: str, signature: str, options: dict[str, Any], python: bool) -> Any:
     if options.keys() - _OWN or any(f"NUMBA_{setting}" in os.environ for setting in _OF_NUMBA):
         raise Untranslatable("settings of Numba's")
     result, given = read(signature)
@@ -144,7 +146,8 @@ def translated(
             else:
                 writer = _Lowered(module, given, result, function, options, wide)
             (writer.write if python else writer.write_plain)(name)
-            return llvm.parse_assembly(with_distinct_nodes(str(module)))
+            text = with_distinct_nodes(str(module))
+            return text, llvm.parse_assembly(text)
         except Widened:
             continue
         except _STUMBLES as error:
@@ -160,7 +163,7 @@ def piece_of(module: Any, name: str, stamp: str, python: bool, machine: Any) -> 
         If it calls functions that this process does not have.
     """
     symbol = f"{name}_{stamp}"
-    calls = ["fmod", "fmodf"] if " frem " in str(module) else []
+    calls: list[str] = []
     for one in module.functions:
         if one.is_declaration:
             calls += _called(one.name)
@@ -168,9 +171,11 @@ def piece_of(module: Any, name: str, stamp: str, python: bool, machine: Any) -> 
             one.name = symbol
         else:
             one.linkage = "internal"  # LLVM takes no symbol twice
+    code = machine.emit_object(module)
+    calls += [call for call in ("fmod", "fmodf") if call.encode() in code]  # what LLVM makes of its remainder
     for missing in [call for call in calls if not native.address_of(call)]:
         raise native.Unloadable(f"{name} calls {missing}")
-    return native.Piece(name, symbol, calls, machine.emit_object(module), python)
+    return native.Piece(name, symbol, calls, code, python)
 
 
 _IN_C = {
@@ -194,7 +199,7 @@ def _called(name: str) -> list[str]:
 
 def _is_long_arithmetic(text: str) -> bool:
     """Tell whether a module takes exponentials, logarithms or angles, all of which work on the bits of numbers."""
-    return "bitcast float" in text or "bitcast double" in text
+    return "bitcast float " in text or "bitcast double " in text
 
 
 @functools.cache
