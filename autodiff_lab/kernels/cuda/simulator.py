@@ -56,18 +56,19 @@ class Held(np.ndarray):
     """An array whose indices are checked as a debugger for memory would."""
 
     def __getitem__(self, index: Any) -> Any:
-        _check(index)
-        return super().__getitem__(index)
+        if index.__class__ is tuple or index < 0:  # most are numbers, and half the time of a kernel is spent here
+            _check(index)
+        return np.ndarray.__getitem__(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        _check(index)
-        super().__setitem__(index, value)
+        if index.__class__ is tuple or index < 0:
+            _check(index)
+        np.ndarray.__setitem__(self, index, value)
 
 
 def _check(index: Any) -> None:
-    for i in index if index.__class__ is tuple else (index,):
-        if i < 0:
-            raise IndexError(f"a kernel reads or writes before the start of an array: index {index}")
+    if index.__class__ is not tuple or min(index, default=0) < 0:
+        raise IndexError(f"a kernel reads or writes before the start of an array: index {index}")
 
 
 def held(shape: Any, dtype: Any) -> Any:
