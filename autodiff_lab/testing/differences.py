@@ -5,6 +5,7 @@ Outputs are weighted by numbers that differ from element to element, so that wro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -146,7 +147,7 @@ def weights(shape: tuple[int, ...]) -> Array:
     >>> weights((2,)).round(3).tolist()
     [1.0, 0.765]
     """
-    return np.cos(0.7 * np.arange(int(np.prod(shape, dtype=np.int64)))).reshape(shape)
+    return np.cos(0.7 * np.arange(math.prod(shape))).reshape(shape)
 
 
 def as_double(value: Any) -> Array:
