@@ -10,8 +10,10 @@ import ast
 import linecache
 import threading
 from collections.abc import Container
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 from autodiff_lab.events import Place
 
@@ -53,15 +55,8 @@ class Statement:
         """Return the last op of each part of ``a, b = x * x, sin(x)``, by position; empty if uncertain."""
         if not isinstance(self.value, (ast.Tuple, ast.List)):
             return []
-        ends: list[int] = []
-        end = -1
-        for part in self.value.elts:
-            count = _count(part, known)
-            end += count
-            if count == 0:
-                return []
-            ends.append(end)
-        return ends if end + 1 == ran else []
+        counts = [_count(part, known) for part in self.value.elts]
+        return [end - 1 for end in accumulate(counts)] if 0 not in counts and sum(counts) == ran else []
 
 
 def _count(tree: ast.AST, known: Container[str]) -> int:
@@ -119,10 +114,11 @@ class Statements:
         return [(name, first) for first, last in self._file(name).blocks if first < line <= last]
 
     def _file(self, name: str) -> _File:
-        file = self._files.get(name)
-        if file is None:
-            file = self._files[name] = _read(name)
-        return file
+        if name not in self._files:
+            self._files[name] = _File({}, frozenset())
+            with suppress(SyntaxError):
+                self._files[name] = _read("".join(linecache.getlines(name)))
+        return self._files[name]
 
 
 _parsing = threading.Lock()
@@ -148,10 +144,11 @@ def parsed(source: str) -> ast.Module | None:
             return None
 
 
-def _read(name: str) -> _File:
-    tree = parsed("".join(linecache.getlines(name)))
+@lru_cache(maxsize=32)  # one recording after the other comes from the same files
+def _read(source: str) -> _File:
+    tree = parsed(source)
     if tree is None:
-        return _File({}, frozenset())
+        raise SyntaxError
     found: dict[int, list[tuple[int, int, Statement]]] = {}
     loops: set[str] = set()
     blocks: list[tuple[int, int]] = []
