@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from autodiff_lab.engine.op import REGISTRY
-from tests.ops.samples import samples
+from autodiff_lab.testing import check
+from tests.ops.samples import Sample, samples
 from tests.ops.test_derivatives import RULED, first_order
 
 # Their derivative is 0, and 1.01 times that is still right.
@@ -14,6 +15,25 @@ FLAT = {
     "angle", "below", "floor_quotient", "imaginary_part", "not_below", "not_zero", "positive", "sign",
     "truncated_quotient",
 }  # fmt: skip
+
+
+class Disagrees(Exception):
+    """The tape and the differences do not agree; why is not asked, which takes most of the time."""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    def examine(*_: Any) -> Any:
+        raise Disagrees
+
+    monkeypatch.setattr(check, "Program", examine)
+
+
+def is_caught(sample: Sample) -> bool:
+    try:
+        return bool(first_order(sample))
+    except Disagrees:
+        return True
 
 
 def scaled(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +65,7 @@ def test_every_rule_made_wrong_is_caught(name: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(op, "part", None)  # which a sweep over arrays takes in place of the rule
     for rules in mutants(name):
         monkeypatch.setattr(op, "rules", rules)
-        assert any(first_order(sample) for sample in samples(name))
+        assert any(is_caught(sample) for sample in samples(name))
 
 
 @pytest.mark.mutants
@@ -56,4 +76,4 @@ def test_a_slope_in_place_of_a_flat_rule_is_caught(name: str, monkeypatch: pytes
     for k in range(len(op.rules)):
         rules = tuple((lambda ops, g, *_: g) if i == k else rule for i, rule in enumerate(op.rules))
         monkeypatch.setattr(op, "rules", rules)
-        assert any(first_order(sample) for sample in samples(name))
+        assert any(is_caught(sample) for sample in samples(name))
