@@ -1,0 +1,97 @@
+"""What is computed again in a later loop instead of being stored: the same bits, and fewer arrays."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.compile.program import sinking
+from tests.compile.random_programs import outcome, program
+from tests.compile.small_programs import small_program
+
+pytest.importorskip("numba", reason="fused loops need Numba")
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of every size are computed again."""
+    monkeypatch.setattr(sinking, "LARGE", 0)
+
+
+def huber(x: Any, y: Any) -> Any:
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        loss = lab.losses.Huber()(y, x) ** 2.0
+    return loss, tape.gradient(loss, x)
+
+
+def arrays_stored(compiled: Any) -> int:
+    """Return how many arrays the loops of a program make."""
+    return sum(line.count(" out_") for line in compiled.source.splitlines() if line.startswith("def loop_"))
+
+
+def test_a_loss_and_its_gradient_store_no_array_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    given = [lab.constant(rng.normal(scale=2, size=(300, 200)).astype(np.float32)) for _ in range(2)]
+    again = lab.function(huber)
+    assert again.compile(*given)
+    monkeypatch.setattr(sinking, "LARGE", math.inf)
+    stored = lab.function(huber)
+    assert stored.compile(*given)
+    for a, b in zip(again(*given), stored(*given), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert arrays_stored(again) <= arrays_stored(stored) - 4, again.source
+    for a, b in zip(again(*given), huber(*given), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(2000, 2012))
+@pytest.mark.usefixtures("always")
+def test_random_programs_give_the_same(seed: int) -> None:
+    dtype = ["float32", "float64"][seed % 2]
+    made = program(seed, dtype)
+    start = made.variable.numpy()
+    compiled = lab.function(made.run)
+    tolerance = {"float32": 2e-4, "float64": 1e-10}[dtype]
+    for _ in range(2):
+        wanted = outcome(made, made.run, start, made.arguments)
+        for a, b in zip(wanted, outcome(made, compiled, start, made.arguments), strict=True):
+            assert (a is None) == (b is None), made.text
+            if a is not None:
+                scale = max(1.0, float(np.max(np.abs(a), initial=0.0, where=np.isfinite(a))))
+                np.testing.assert_allclose(b, a, tolerance, tolerance * scale, err_msg=made.text)
+    assert compiled.fallbacks == 0, compiled.why()
+
+
+@pytest.mark.parametrize("seed", range(30, 38))
+@pytest.mark.usefixtures("always")
+def test_programs_of_small_steps_give_the_same(seed: int) -> None:
+    dtype = ["float32", "float64"][seed % 2]
+    run, arguments = small_program(seed, dtype)
+    compiled = lab.function(run)
+    tolerance = {"float32": 2e-3, "float64": 1e-6}[dtype]
+    wanted = lab.nest.flatten(run(*arguments))
+    for _ in range(2):
+        for a, b in zip(lab.nest.flatten(compiled(*arguments)), wanted, strict=True):
+            scale = max(1.0, float(np.abs(b.numpy()).max(initial=0.0)))
+            np.testing.assert_allclose(a, b, tolerance, tolerance * scale)
+    assert compiled.fallbacks == 0, compiled.why()
+
+
+@pytest.mark.usefixtures("always")
+def test_what_several_later_loops_need_is_right_in_each() -> None:
+    def run(w: Any, x: Any, y: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(w)
+            shares, means = lab.split(x @ w, 2, axis=1)
+            loss = -lab.reduce_mean(lab.reduce_logsumexp(lab.nn.log_softmax(shares) - (y - means) ** 2, axis=1))
+        return loss, tape.gradient(loss, w)
+
+    rng = np.random.default_rng(1)
+    given = [lab.constant(rng.normal(size=s)) for s in ((4, 20), (1000, 4), (1000, 1))]
+    compiled = lab.function(run)
+    assert compiled.compile(*given)
+    for a, b in zip(compiled(*given), run(*given), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
