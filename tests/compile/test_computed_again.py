@@ -9,15 +9,12 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.compile.program import sinking
 from tests.compile.random_programs import outcome, program
-from tests.compile.small_programs import small_program
 
 pytest.importorskip("numba", reason="fused loops need Numba")
 
 
-@pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays of every size are computed again."""
-    monkeypatch.setattr(sinking, "LARGE", 0)
+SHAPES = [(260, 256), (260, 256), (260, 256), (256,), (260, 1), ()]
+"""Of values that are large enough, and of others that meet them."""
 
 
 def huber(x: Any, y: Any) -> Any:
@@ -34,7 +31,7 @@ def arrays_stored(compiled: Any) -> int:
 
 def test_a_loss_and_its_gradient_store_no_array_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    given = [lab.constant(rng.normal(scale=2, size=(300, 200)).astype(np.float32)) for _ in range(2)]
+    given = [lab.constant(rng.normal(scale=2, size=(300, 256)).astype(np.float32)) for _ in range(2)]
     again = lab.function(huber)
     assert again.compile(*given)
     monkeypatch.setattr(sinking, "LARGE", math.inf)
@@ -47,40 +44,27 @@ def test_a_loss_and_its_gradient_store_no_array_between_them(monkeypatch: pytest
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(2000, 2012))
-@pytest.mark.usefixtures("always")
-def test_random_programs_give_the_same(seed: int) -> None:
+@pytest.mark.parametrize("seed", [2006, 2026, 2035, 2065, 2076, 2086, 2124, 2128, 2138, 2211])
+def test_random_programs_that_store_less_give_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dtype = ["float32", "float64"][seed % 2]
-    made = program(seed, dtype)
+    made = program(seed, dtype, SHAPES)
     start = made.variable.numpy()
-    compiled = lab.function(made.run)
+    found, stored = [], []
+    for limit in (sinking.LARGE, math.inf):
+        monkeypatch.setattr(sinking, "LARGE", limit)
+        compiled = lab.function(made.run)
+        found.append([outcome(made, compiled, start, made.arguments) for _ in range(2)][1])
+        stored.append(arrays_stored(compiled))
+        assert compiled.fallbacks == 0, compiled.why()
+    assert stored[0] < stored[1], "this seed tries nothing"
     tolerance = {"float32": 2e-4, "float64": 1e-10}[dtype]
-    for _ in range(2):
-        wanted = outcome(made, made.run, start, made.arguments)
-        for a, b in zip(wanted, outcome(made, compiled, start, made.arguments), strict=True):
-            assert (a is None) == (b is None), made.text
-            if a is not None:
-                scale = max(1.0, float(np.max(np.abs(a), initial=0.0, where=np.isfinite(a))))
-                np.testing.assert_allclose(b, a, tolerance, tolerance * scale, err_msg=made.text)
-    assert compiled.fallbacks == 0, compiled.why()
+    for a, b in zip(*found, strict=True):
+        assert (a is None) == (b is None), made.text
+        if a is not None:
+            scale = max(1.0, float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b))))
+            np.testing.assert_allclose(a, b, tolerance, tolerance * scale, err_msg=made.text)
 
 
-@pytest.mark.parametrize("seed", range(30, 38))
-@pytest.mark.usefixtures("always")
-def test_programs_of_small_steps_give_the_same(seed: int) -> None:
-    dtype = ["float32", "float64"][seed % 2]
-    run, arguments = small_program(seed, dtype)
-    compiled = lab.function(run)
-    tolerance = {"float32": 2e-3, "float64": 1e-6}[dtype]
-    wanted = lab.nest.flatten(run(*arguments))
-    for _ in range(2):
-        for a, b in zip(lab.nest.flatten(compiled(*arguments)), wanted, strict=True):
-            scale = max(1.0, float(np.abs(b.numpy()).max(initial=0.0)))
-            np.testing.assert_allclose(a, b, tolerance, tolerance * scale)
-    assert compiled.fallbacks == 0, compiled.why()
-
-
-@pytest.mark.usefixtures("always")
 def test_what_several_later_loops_need_is_right_in_each() -> None:
     def run(w: Any, x: Any, y: Any) -> Any:
         with lab.GradientTape() as tape:
@@ -90,7 +74,7 @@ def test_what_several_later_loops_need_is_right_in_each() -> None:
         return loss, tape.gradient(loss, w)
 
     rng = np.random.default_rng(1)
-    given = [lab.constant(rng.normal(size=s)) for s in ((4, 20), (1000, 4), (1000, 1))]
+    given = [lab.constant(rng.normal(size=s)) for s in ((4, 40), (4000, 4), (4000, 1))]
     compiled = lab.function(run)
     assert compiled.compile(*given)
     for a, b in zip(compiled(*given), run(*given), strict=True):

@@ -14,12 +14,12 @@ import math
 
 from autodiff_lab.compile.program.expressions import expression, functions_in
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import Draft
+from autodiff_lab.compile.program.regions import WIDE, Draft
 
 LOADS = 2
 """Arrays that the later loop may read again for each array that need not be stored."""
-LARGE = 1 << 17
-"""Bytes of an array from which on it is computed again instead of stored."""
+LARGE = WIDE
+"""Elements of an array from which on it is computed again instead of stored; a sequence makes none as large."""
 MOST_AGAIN = 16
 """Lines that are computed again for one region."""
 
@@ -83,7 +83,7 @@ class _Sinking:
             return False
         alike = draft.shape == goal.shape and draft.dtype == goal.dtype and draft.memory is goal.memory
         homes = [self.home.get(user.outs[0]) for user in self.users[value]]
-        return alike and self._bytes([value]) >= LARGE and all(home is draft or home is goal for home in homes)
+        return alike and math.prod(goal.shape) >= LARGE and all(home is draft or home is goal for home in homes)
 
     def _closure(self, wanted: list[int], draft: Draft, goal: Draft) -> list[Line]:
         """Return the lines of a region that make some values, in order; none if one of them cannot be repeated."""
