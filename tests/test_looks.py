@@ -20,6 +20,7 @@ TOLD = {
     "transforms/surgery.py": "the trace finds the values by their arrays",
     "transforms/jacobians.py": "names for arrays whose shapes are asked for; parts of one Jacobian are joined eagerly",
     "transforms/functional.py": "a unit cotangent of the shape",
+    "extras/row_trace.py": "tells arrays apart, and takes those of variables back",
     "layers/fused.py": "runs where nobody listens, and so no trace either",
     "layers/normalization.py": "moves averages at once where nobody listens",
     "layers/optimizers.py": "the fused step, which runs where nobody listens",

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.convert import constant
-from autodiff_lab.engine.shape import as_integer
+from autodiff_lab.engine.shape import as_integer, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.extras.families.image import images_of
+from autodiff_lab.extras.families.image import images_of, number_of
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import concat, split
 from autodiff_lab.ops.array.repeating import pad
@@ -50,7 +50,14 @@ def _alike(first: TensorLike, second: TensorLike, what: str) -> tuple[Tensor, Te
 def psnr(a: TensorLike, b: TensorLike, max_val: float, name: str | None = None) -> Tensor:
     x, y = _alike(a, b, "psnr")
     error = reduce_mean((x - y) ** 2, axis=(-3, -2, -1))
-    return named((2 * math.log(float(max_val)) - log(error)) * (10 / math.log(10)), name)
+    return named((2 * math.log(_largest(max_val, "psnr")) - log(error)) * (10 / math.log(10)), name)
+
+
+def _largest(max_val: float, what: str) -> float:
+    largest = number_of(max_val, f"{what}: max_val")
+    if not largest > 0:
+        raise InvalidArgumentError(f"{what}: max_val must be positive, got {largest}.")
+    return largest
 
 
 @lru_cache(64)
@@ -71,15 +78,16 @@ def _maps(x: Tensor, y: Tensor, what: str, max_val: float, size: int, sigma: flo
     means = depthwise_conv2d(means, constant(line.reshape(1, size, c, 1)))
     mean_x, mean_y, product, squares = split(means, 4, axis=0)
     both, alone = mean_x * mean_y * 2.0, mean_x * mean_x + mean_y * mean_y
-    c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
+    c1, c2 = [(number_of(k, f"{what}: {name}") * max_val) ** 2 for name, k in (("k1", k1), ("k2", k2))]
     structure = (product * 2.0 - both + c2) / (squares - alone + c2)
     return (both + c1) / (alone + c1) * structure, structure
 
 
 def _settings(max_val: float, filter_size: int, filter_sigma: float, what: str) -> tuple[float, int, float]:
-    if not filter_sigma > 0:
-        raise InvalidArgumentError(f"{what}: filter_sigma must be positive, got {filter_sigma!r:.80}.")
-    return float(max_val), as_integer(filter_size, f"{what}: filter_size", 1), float(filter_sigma)
+    sigma = number_of(filter_sigma, f"{what}: filter_sigma")
+    if not sigma > 0:
+        raise InvalidArgumentError(f"{what}: filter_sigma must be positive, got {sigma}.")
+    return _largest(max_val, what), as_integer(filter_size, f"{what}: filter_size", 1), sigma
 
 
 def ssim(img1: TensorLike, img2: TensorLike, max_val: float, filter_size: int = 11, filter_sigma: float = 1.5,
@@ -104,14 +112,16 @@ def ssim_multiscale(img1: TensorLike, img2: TensorLike, max_val: float, power_fa
     x, y = _alike(img1, img2, what)
     *batch, h, w, c = x._held.shape
     n = math.prod(batch)
-    both, made, powers = concat([reshape(x, (n, h, w, c)), reshape(y, (n, h, w, c))], axis=0), None, list(power_factors)
+    powers = [number_of(power, f"{what}: power_factors[{i}]")
+              for i, power in enumerate(listed(power_factors, f"{what}: power_factors"))]
+    both, made = concat([reshape(x, (n, h, w, c)), reshape(y, (n, h, w, c))], axis=0), None
     for scale, power in enumerate(powers):
         if scale:  # edges of odd lengths are repeated
             rest = [[0, 0], *[[0, length % 2] for length in both._held.shape[1:3]], [0, 0]]
             both = avg_pool2d(pad(both, rest, "SYMMETRIC"), 2)
         first, second = split(both, 2, axis=0)
         found, structure = _maps(first, second, what, *settings, k1, k2)
-        part = relu(reduce_mean(structure if scale < len(powers) - 1 else found, axis=(1, 2))) ** float(power)
+        part = relu(reduce_mean(structure if scale < len(powers) - 1 else found, axis=(1, 2))) ** power
         made = part if made is None else made * part
     if made is None:
         raise InvalidArgumentError(f"{what}: power_factors must hold a number for each scale, got none.")

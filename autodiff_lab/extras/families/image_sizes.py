@@ -14,7 +14,7 @@ from autodiff_lab.engine.convert import constant, convert
 from autodiff_lab.engine.shape import as_integer, as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.extras.families.image import images_of
+from autodiff_lab.extras.families.image import images_of, number_of
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_nd, where
 from autodiff_lab.ops.array.joining import stack
@@ -139,7 +139,7 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width:
 
 
 def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
-    x, kept = images_of(image, "central_crop"), float(np.asarray(convert(central_fraction)._array))
+    x, kept = images_of(image, "central_crop"), number_of(central_fraction, "central_crop: central_fraction")
     if not 0 < kept <= 1:
         raise InvalidArgumentError(f"central_crop: central_fraction must be in (0, 1], got {kept}.")
     h, w = x._held.shape[-3:-1]
@@ -190,7 +190,8 @@ def crop_and_resize(image: TensorLike, boxes: TensorLike, box_indices: TensorLik
         lower = picked(bottom, left)
         lower += (picked(bottom, right) - lower) * along
         made = upper + (lower - upper) * down
-    return named(where(expand_dims(logical_and(inside, within), -1), made, float(extrapolation_value)), name)
+    beyond = number_of(extrapolation_value, f"{what}: extrapolation_value")
+    return named(where(expand_dims(logical_and(inside, within), -1), made, beyond), name)
 
 
 _WHOLE = "images (*b, h, w, c) -> (*b, h', w', c)"
