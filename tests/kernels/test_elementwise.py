@@ -203,6 +203,7 @@ def test_a_loop_is_asked_for_once_when_numpy_has_worked_enough(doubled: Any, mon
     asked: list[Any] = []
     monkeypatch.setattr(elementwise, "ask", asked.append)
     monkeypatch.setattr(elementwise, "active", lambda: False)
+    monkeypatch.setattr(elementwise, "WORTH_A_LOOK", 1 << 62)
     large = np.ones(elementwise.WORTH_COMPILING // 4, np.float32)
     for _ in range(3):
         doubled(large)
@@ -231,6 +232,18 @@ def test_a_loop_that_is_kept_is_loaded_once_the_background_runs(doubled: Any, mo
     kernel.loops.pop("f")
     asked[0]()
     assert list(kernel.loops) == ["f"]
+
+
+def test_a_loop_that_is_kept_starts_the_background_later(doubled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(elementwise, "ask", asked.append)
+    monkeypatch.setattr(elementwise, "active", lambda: False)
+    part = np.ones(elementwise.WORTH_A_LOOK // 4, np.float32)
+    for calls in range(1, 9):
+        doubled(part)
+        assert len(asked) == (calls >= 4)
+    asked[0]()
+    assert not elementwise.LOOPS["doubled"].loops
 
 
 def test_a_loop_that_cannot_be_compiled_leaves_the_work_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,8 @@ COUNTED = 256
 """Smaller calls do not count towards the work for which a loop is compiled."""
 WORTH_COMPILING = 2_000_000
 """Elements that the reference must have gone through before a loop is compiled: compiling takes 0.3 s."""
+WORTH_A_LOOK = 250_000
+"""Elements after which a loop that is kept on disk is loaded; once the background runs, the first ones are enough."""
 SHARED = 32_768
 """Elements for which another thread pays."""
 FUNCTIONS = frozenset({
@@ -134,7 +136,8 @@ class Elementwise:
         if size >= COUNTED:
             done = self._work.get(kinds, 0)
             self._work[kinds] = done + size
-            if not done and active() and numba_is_there():
+            looked = not done if active() else done < WORTH_A_LOOK <= done + size
+            if looked and numba_is_there():
                 ask(lambda: self._look(kinds))
             if done < WORTH_COMPILING <= done + size and numba_is_there():
                 ask(lambda: self._find_out(kinds))
