@@ -93,6 +93,7 @@ class Elementwise:
         self.failures: dict[str, str] = {}
         self.least: dict[np.dtype[Any], int] = {}
         self._work: dict[str, int] = {}
+        self._looked: set[str] = set()
         LOOPS[name] = self
 
     def fast(self, arrays: tuple[Any, ...]) -> Any:
@@ -136,8 +137,8 @@ class Elementwise:
         if size >= COUNTED:
             done = self._work.get(kinds, 0)
             self._work[kinds] = done + size
-            looked = not done if active() else done < WORTH_A_LOOK <= done + size
-            if looked and numba_is_there():
+            if kinds not in self._looked and (done + size >= WORTH_A_LOOK or active()) and numba_is_there():
+                self._looked.add(kinds)
                 ask(lambda: self._look(kinds))
             if done < WORTH_COMPILING <= done + size and numba_is_there():
                 ask(lambda: self._find_out(kinds))
@@ -211,6 +212,7 @@ class Elementwise:
     def forget(self) -> None:
         """Begin to count again."""
         self._work.clear()
+        self._looked.clear()
 
 
 def _alike(arrays: tuple[Any, ...], dtype: Any, shape: tuple[int, ...]) -> bool:
