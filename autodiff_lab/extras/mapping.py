@@ -43,7 +43,7 @@ def stacked(results: list[Any]) -> Any:
 
 
 def check_function(fn: Any, name: str) -> None:
-    """Raise an error if something that must be a function is none."""
+    """Raise an error if a value is not a function."""
     if not callable(fn):
         raise NotCallable(f"{name}: expected a function, got {type(fn).__name__}.")
 

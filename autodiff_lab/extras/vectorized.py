@@ -27,7 +27,8 @@ def vectorized_map(
     The function is called once, with the first row; each of its ops is then applied to a stack of all rows, those in
     the sweeps of its tapes too, which gives the gradients of single examples.  Some functions are called for each row
     instead, as by `map_fn`: those that ask for a value that depends on the row, as a branch does, draw random numbers
-    or assign variables.  While ops are recorded all are, so that a picture shows every row.
+    or assign variables.  While ops are recorded, every function is called for each row, so that a picture shows all
+    rows.
 
     Shapes: elems (n, *s) or a structure of such -> (n, *t) if fn returns (*t).
 

@@ -152,3 +152,12 @@ _LAYERS: dict[str, Callable[[int, int, int, int], Any]] = {
     "dense": _dense, "turned": _turned, "outer": _outer, "vector": _vector, "cut": _cut, "stack": _stack,
     "sums": _sums, "split": _split, "join": _join, "number": _number, "cast": _cast,
 }  # fmt: skip
+
+
+def mixture(w: Any, x: Any, y: Any) -> Any:
+    """A mixture of normal distributions whose shares and means depend on x, and the gradient of its likelihood."""
+    with lab.GradientTape() as tape:
+        tape.watch(w)
+        shares, means = lab.split(x @ w, 2, axis=1)
+        loss = -lab.reduce_mean(lab.reduce_logsumexp(lab.nn.log_softmax(shares) - (y - means) ** 2, axis=1))
+    return loss, tape.gradient(loss, w)

@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.engine.op import REGISTRY, Op
+from autodiff_lab.kernels.checks import are_positions
 
 
 def _move(x: Any, take: Any, put: Any, shape: tuple[int, ...]) -> Any:
@@ -40,9 +41,8 @@ def _add_marked(x: Any, positions: Any, length: int) -> Any:
 
 
 def _are_sparse(x: Any, positions: Any, length: int) -> bool:
-    """Return whether one-hot rows have a one each, and only finite numbers meet zeros."""
-    inside = positions.min() >= 0 and positions.max() < length
-    return bool(inside and np.isfinite(np.add.reduce(x, axis=None)))
+    """Return whether every one-hot row has a one, and all numbers that are multiplied by zeros are finite."""
+    return are_positions(positions, length) and bool(np.isfinite(np.add.reduce(x, axis=None)))
 
 
 def _marked(positions: Any, length: int, dtype: Any) -> Any:

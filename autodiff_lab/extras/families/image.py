@@ -63,7 +63,7 @@ def number_of(value: Any, what: str) -> float:
     Raises
     ------
     InvalidArgumentError
-        If it is none.
+        If it is not one real number.
     """
     given = np.asarray(convert(value)._array)
     if given.ndim or given.dtype.kind not in "fiuV":

@@ -181,8 +181,8 @@ class Chosen:
 
     def _is_known(self, arrays: tuple[Any, ...], params: dict[str, Any]) -> bool:
         """Return whether calls of a class were compared before, where it takes little to find out."""
-        likes = [Like.of(array) for array in arrays] if active() else []
-        return self._faster is not None and bool(likes) and self._is_measured(likes, params)
+        looks = self._faster is not None and active()
+        return looks and self._is_measured([Like.of(array) for array in arrays], params)
 
     def _is_measured(self, given: list[Any], params: dict[str, Any]) -> bool:
         """Return whether calls of a class were compared before, in this process or in another one."""
