@@ -24,7 +24,7 @@ from tests.benchmarks.figures import Figures, as_json, merged
 from tests.benchmarks.libraries import PEERS
 from tests.benchmarks.programs import PROGRAMS, TESTED
 from tests.benchmarks.programs.numeric import Numeric
-from tests.benchmarks.rounds import Plan, measure
+from tests.benchmarks.rounds import Plan, measured
 
 FIGURES = Path(__file__).parent / "figures.json"
 
@@ -102,8 +102,8 @@ def run(args: argparse.Namespace) -> None:
     latest = FOLDER / ("part.json" if args.part else "latest.json")
     pythons = homes(args.peers) if args.cases else {}
     figures = begun(args, plan, latest)
-    for name in (name for name in args.cases if name not in figures["rows"]):
-        rows = figures["rows"][name] = measure(name, pythons, plan)
+    for name, rows in measured([name for name in args.cases if name not in figures["rows"]], pythons, plan):
+        figures["rows"][name] = rows
         for peer, row in rows.items():
             if "version" in row:
                 figures["peers"][peer] = row.pop("version")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,9 @@ import {package}
 print(time.process_time() - cpu, time.perf_counter() - wall)
 """
 
+BATCH = 4
+"""Programs that are begun together: enough to occupy two cores, and few enough for their processes to fit in memory."""
+
 Row = dict[str, Any]
 
 
@@ -42,13 +45,31 @@ class Plan:
     longest: float = 75.0
 
 
-def measure(name: str, pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
-    """All figures of one row, by library; ``{"missing": why}`` for one that has none."""
-    peers = [PEERS[peer] for peer in pythons if _takes_part(PEERS[peer], name)]
+def measured(names: Iterable[str], pythons: dict[str, Path], plan: Plan) -> Iterator[tuple[str, dict[str, Row]]]:
+    """Each row's name with its figures by library; ``{"missing": why}`` for a library that has none.
+
+    Programs are begun `BATCH` at a time, so that both cores compile, and timed when no library is compiling.
+    """
+    batch: list[str] = []
+    for name in names:
+        if name in PROGRAMS:
+            batch.append(name)
+        else:
+            yield name, _case(name, _peers(name, pythons), pythons, plan)
+        if len(batch) == BATCH:
+            yield from _programs(batch, pythons, plan)
+            batch = []
+    yield from _programs(batch, pythons, plan)
+
+
+def _peers(name: str, pythons: dict[str, Path]) -> list[Peer]:
+    return [PEERS[peer] for peer in pythons if _takes_part(PEERS[peer], name)]
+
+
+def _case(name: str, peers: list[Peer], pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
+    """One of the single cases, whose first calls are timed too: nothing else runs meanwhile."""
     if name == IMPORT:
         return imports(peers, pythons, plan)
-    if name in PROGRAMS:
-        return _program(name, peers, pythons, plan)
     caches = FOLDER / "caches" / name
     shutil.rmtree(caches, ignore_errors=True)
     rows: dict[str, Row] = {}
@@ -65,25 +86,23 @@ def measure(name: str, pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
     return rows
 
 
-def _program(name: str, peers: list[Peer], pythons: dict[str, Path], plan: Plan) -> dict[str, Row]:
-    """A program: begun on two cores, as most of the time goes into compiling, and then measured in turns on one."""
-    try:
-        reference = _reference(name, pythons, plan)
-    except Gone as why:
-        return {peer.name: {"missing": f"no reference to compare with: {why}"} for peer in peers}
-    workers: dict[str, Process] = {}
+def _programs(names: list[str], pythons: dict[str, Path], plan: Plan) -> Iterator[tuple[str, dict[str, Row]]]:
+    """Programs: begun on two cores, as most of the time goes into compiling, then measured in turns on one."""
+    workers: dict[str, dict[str, Process]] = {name: {} for name in names}
     cores: queue.Queue[int | None] = queue.Queue()
     for core in {plan.core, other_core(plan.core)}:
         cores.put(core)
 
-    def begin(peer: Peer) -> Row:
+    def begin(name: str, peer: Peer, reference: Path | str) -> Row:
+        if isinstance(reference, str):
+            return {"missing": reference}
         core = cores.get()
         process = None
         try:
             more = ["--reference", str(reference), *([] if core is None else ["--start-core", str(core)])]
             process = _started(peer.name, name, pythons[peer.name], plan, more, peer.name)
             row = process.answer(plan.longest)
-            workers[peer.name] = process
+            workers[name][peer.name] = process
         except Gone as why:
             if process is not None:
                 process.end()
@@ -93,19 +112,19 @@ def _program(name: str, peers: list[Peer], pythons: dict[str, Path], plan: Plan)
         return row
 
     with ThreadPoolExecutor(2) as pool:
-        rows = dict(zip((peer.name for peer in peers), pool.map(begin, peers), strict=True))
-    _take_turns(rows, workers, plan, plan.seconds / 2)
-    return rows
+        references = dict(zip(names, pool.map(lambda name: _reference(name, pythons, plan), names), strict=True))
+        started = {
+            name: {peer.name: pool.submit(begin, name, peer, references[name]) for peer in _peers(name, pythons)}
+            for name in names
+        }
+    for name, begun in started.items():
+        rows = {peer: row.result() for peer, row in begun.items()}
+        _take_turns(rows, workers[name], plan, plan.seconds / 2)
+        yield name, rows
 
 
-def _reference(name: str, pythons: dict[str, Path], plan: Plan) -> Path:
-    """A file of what JAX computes in float64 or, without JAX, this project op by op.
-
-    Raises
-    ------
-    Gone
-        Where there is no such file, and so nothing to compare with.
-    """
+def _reference(name: str, pythons: dict[str, Path], plan: Plan) -> Path | str:
+    """A file of what JAX computes in float64 or, without JAX, this project op by op; why there is none."""
     path = FOLDER / "references" / f"{name}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
     peer, python = "jax", pythons.get("jax")
@@ -117,6 +136,8 @@ def _reference(name: str, pythons: dict[str, Path], plan: Plan) -> Path:
     process = _started(peer, name, python, plan, ["--write-reference", str(path)], "reference")
     try:
         process.answer(plan.longest)
+    except Gone as why:
+        return f"no reference to compare with: {why}"
     finally:
         process.end()
     return path
