@@ -15,7 +15,8 @@ import numpy as np
 
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.loops.text import Writer, constant_rows, indented, with_names
+from autodiff_lab.compile.loops.strided import source_in, with_strided
+from autodiff_lab.compile.loops.text import LONGEST_ROW, Writer, constant_rows, indented, with_names
 from autodiff_lab.compile.program.expressions import functions_in
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
@@ -39,7 +40,8 @@ def flat(array: Any) -> Any:
 
 def kernel_of(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel:
     """Compile a region."""
-    writer = Writer(region, program, parts_of(region, program, texts_of(region, program)))
+    region, strided = with_strided(region, program, LONGEST_ROW, lambda i: source_in(program, i))
+    writer = Writer(region, program, parts_of(region, program, texts_of(region, program)), strided)
     ins, outs = given_and_made(writer)
     function = _wrapper(writer, load(writer.module()).loop, ins, outs)
     backward = all(line.cause is not None for line in region.all)
@@ -51,12 +53,13 @@ def given_and_made(writer: Writer) -> tuple[list[int], list[int]]:
     """Return the values that a loop takes and those that it returns."""
     parts = writer.parts
     made = [*parts.all_stored, *(line.outs[0] for line in [*parts.over_rows, *parts.all_totals])]
-    return [*parts.arrays, *parts.single], made
+    arrays = [writer.strided[i].base if i in writer.strided else i for i in parts.arrays]
+    return list(dict.fromkeys([*arrays, *parts.single])), made
 
 
 def loop_source(writer: Writer, names: dict[int, str], title: str) -> str:
     """Return the text of a loop with the user's names."""
-    rows = with_names(writer.text(), writer.region, writer.program, names)
+    rows = with_names(writer.text(), writer.region, writer.program, names, strided=writer.strided)
     rows[0] = rows[0].replace("def loop", f"def {title}")
     return "\n".join([*constant_rows(writer.parts.constants, names), "@njit", *rows])
 
@@ -64,9 +67,13 @@ def loop_source(writer: Writer, names: dict[int, str], title: str) -> str:
 def _wrapper(writer: Writer, loop: Any, ins: list[int], outs: list[int]) -> Any:
     """Return the function that calls a loop: it takes the arrays of `ins` and returns a tuple of those of `outs`."""
     names = writer.names
+    lines = dict.fromkeys([line.outs[0] for one in writer.strided.values() for line in one.lines])
+    taken = [writer.program.made_by[i] for i in lines]
     bound: dict[str, Any] = {
         "loop": loop, "flat": flat, "empty": np.empty, "full": np.full, "spread": spread, "np": np,
-        "number": writer.region.dtype.type, "plainly": plainly(writer.region.all, writer.program, ins, outs),
+        "number": writer.region.dtype.type,
+        "plainly": plainly([*taken, *writer.region.all], writer.program, ins, outs),
+        **{f"{names[i]}_at": one.starts for i, one in writer.strided.items()},
     }  # fmt: skip
     arguments = ", ".join(names[i] for i in ins)
     body = _outputs(writer) + (_in_ranges(writer) if writer.wide else _at_once(writer))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from autodiff_lab.compile.loops.parts import Level, Parts, crossing_values
+from autodiff_lab.compile.loops.strided import Strided
 from autodiff_lab.compile.program.expressions import FUNCTIONS, angle, called_in
 from autodiff_lab.compile.program.lines import comment
 from autodiff_lab.compile.program.program import Line, Program
@@ -44,11 +45,13 @@ class Argument(NamedTuple):
 
 
 class Writer:
-    """Writes the text of one loop."""
+    """Writes the text of one loop; `strided` are operands that it reads in the memory of others."""
 
-    def __init__(self, region: Region, program: Program, parts: Parts) -> None:
-        self.region, self.program, self.parts = region, program, parts
+    def __init__(self, region: Region, program: Program, parts: Parts, strided: Mapping[int, Strided]) -> None:
+        self.region, self.program, self.parts, self.strided = region, program, parts, strided
         self.names = names = number_names(region)
+        bases = dict.fromkeys(one.base for one in strided.values() if one.base not in names)
+        names.update({base: f"base{n}" for n, base in enumerate(bases)})
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
         crossing = crossing_values(parts)
         self.crossing = [i for i in crossing if i not in self.outs]  # outputs are read back from where they are stored
@@ -68,7 +71,10 @@ class Writer:
         made = [Argument("columns", "int64", str(self.columns))]
         if self.chunked:
             made.append(Argument("per", "int64", str(self.per)))
-        made += [Argument(names[i], f"{self._type(i)}[::1]", f"flat({names[i]})") for i in parts.arrays]
+        for i in parts.arrays:
+            base = self.strided[i].base if i in self.strided else i
+            made.append(Argument(names[i], f"{self._type(i)}[::1]", f"flat({names[base]})"))
+        made += [Argument(f"{names[i]}_at", "int64[::1]", f"{names[i]}_at") for i in self.strided]
         for i in parts.single:
             made.append(Argument(names[i], self._type(i), names[i] + (".reshape(())[()]" if values[i].shape else "")))
         for i in parts.all_stored:
@@ -124,7 +130,8 @@ class Writer:
             body.append("size = min(columns, length - low)")
         if not self.blocked:
             end = "size" if self.flat else "columns"
-            arrays = [*(names[i] for i in parts.whole), *self.outs.values()]
+            body += [f"{names[i]}_r = {self._row_of(i)}" for i in self.strided]
+            arrays = [*(names[i] for i in parts.whole if i not in self.strided), *self.outs.values()]
             body += [f"{array}_r = {array}[low : low + {end}]" for array in arrays]
         if self.chunked:
             body.append("chunk = r // per * columns")
@@ -134,6 +141,11 @@ class Writer:
             body += self._level(level)
         body += [f"out_{names[i]}[r] = {names[i]}_i" for i in parts.row_stored]
         return body + [self._totalled(line, f"{names[line.ins[0]]}_i") for line in parts.row_totals]
+
+    def _row_of(self, value: int) -> str:
+        """Return the expression of a row of an operand that is read where it lies."""
+        name = self.names[value]
+        return f"{name}[{name}_at[r] : {name}_at[r] + {self.strided[value].end()}]"
 
     def _level(self, level: Level) -> list[str]:
         """Write numbers of the row, then the passes over its elements, then what becomes of the reductions."""
@@ -167,7 +179,10 @@ class Writer:
     def _slices(self) -> list[str]:
         """Return the block of each array that the passes touch."""
         names = self.names
-        text = [f"{names[i]}_r = {names[i]}[low + b : low + e]" for i in self.parts.whole]
+        text: list[str] = []
+        for i in self.parts.whole:
+            start = f"{names[i]}_at[r]" if i in self.strided else "low"
+            text.append(f"{names[i]}_r = {names[i]}[{start} + b : {start} + e]")
         text += [f"{names[i]}_r = {names[i]}[b:e]" for i in self.parts.row]
         text += [f"{names[i]}_t = {names[i]}_s[b:e]" for i in self.crossing]
         text += [f"{out}_r = {out}[low + b : low + e]" for out in self.outs.values()]
@@ -211,6 +226,7 @@ class Writer:
             reductions.setdefault(line.ins[0], []).append(line)
         kept = {i: f"{names[i]}_{'t' if self.blocked else 's'}[i]" for i in self.crossing}
         arrays = {i: f"{names[i]}_r[i]" for i in parts.whole}
+        arrays |= {i: one.element(f"{names[i]}_r") for i, one in self.strided.items()}
         arrays |= {i: f"{names[i]}{'_r' if self.blocked else ''}[i]" for i in parts.row}
         arrays |= {i: arrays[source] for i, source in parts.aliases.items()}
         made: list[list[str]] = []
@@ -294,16 +310,23 @@ def _constant_text(value: Any) -> str:
 
 
 def with_names(
-    rows: list[str], region: Region, program: Program, names: dict[int, str], taken: Container[str] = ()
+    rows: list[str],
+    region: Region,
+    program: Program,
+    names: dict[int, str],
+    taken: Container[str] = (),
+    strided: Mapping[int, Strided] | None = None,
 ) -> list[str]:
     """Replace numbered names by the user's, and append the comment of each op to its statement.
 
-    Names that are `taken` by the text itself get an underscore.
+    Names that are `taken` by the text itself get an underscore; rows of `strided` operands say which op takes them.
     """
     numbers = number_names(region)
     called = {number: f"{names[i]}_" if names[i] in taken else names[i] for i, number in numbers.items()}
     lines = region.lines + region.row_lines
     said = {f"{called[numbers[line.outs[0]]]}_i": comment(line, program, names) for line in lines}
+    for value, one in (strided or {}).items():
+        said[f"{called[numbers[value]]}_r"] = comment(one.lines[-1], program, names) if one.lines else ""
     made: list[str] = []
     for row in rows:
         text = _NUMBERED.sub(lambda found: called[found[0]], row)

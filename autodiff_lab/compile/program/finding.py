@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORTEST_ROW, Draft, Region, fusible, reduced, same_rows, too_long
 from autodiff_lab.compile.program.sinking import sink_lines
@@ -47,7 +48,7 @@ class _Finder:
         self.drafts: list[Draft] = []
         self.number: dict[Draft, int] = {}  # in the order of their first lines
         self.scalars: defaultdict[Any, list[Draft]] = defaultdict(list)  # those of single numbers, by dtype and memory
-        self.readers: defaultdict[int, dict[Draft, None]] = defaultdict(dict)  # value -> the regions that read it
+        self.readers: defaultdict[int, dict[Draft, None]] = defaultdict(dict)  # array -> who reads it or parts of it
         self.outside: list[Line] = []
         self.on_gpu = program.memory is not None
 
@@ -128,11 +129,19 @@ class _Finder:
     def _reading_the_same(self, line: Line) -> list[Draft]:
         """Return the regions that read an array which a line reads, and on a GPU those that its result meets."""
         arrays = [i for i in line.ins if len(self.program.values[i].shape) and i not in self.inner]
-        found = {draft for i in arrays for draft in self.readers[i]}
+        found = {draft for i in arrays for draft in self.readers[self._source(i)]}
         if self.on_gpu:
             beside = [i for user in self.program.users[line.outs[0]] for i in user.ins if i in self.inner]
             found.update(self.home[i] for i in beside)
         return sorted(found, key=self.number.__getitem__)
+
+    def _source(self, value: int) -> int:
+        """Return the array that a value is a part of: a loop that reads one part of it may as well read another."""
+        while (line := self.program.made_by.get(value)) is not None and line.op.name in VIEWING and len(line.ins) == 1:
+            if value in self.home:
+                break
+            value = line.ins[0]
+        return value
 
     def _join(self, line: Line, draft: Draft) -> bool:
         """Add an elementwise line to a region if it fits."""
@@ -148,7 +157,7 @@ class _Finder:
         draft.how.update(how)
         draft.reads.update(line.ins)
         for i in line.ins:
-            self.readers[i][draft] = None
+            self.readers[self._source(i)][draft] = None
         self.home[line.outs[0]] = draft
         self.stage[line.outs[0]] = draft.stage
         if inner:

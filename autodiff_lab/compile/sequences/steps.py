@@ -13,6 +13,7 @@ from autodiff_lab.compile.program.regions import SHORT, WIDE, Region
 from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.convolutions import passes_of
 from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
+from autodiff_lab.compile.sequences.joining import Source
 from autodiff_lab.compile.sequences.layouts import (
     MOST_AXES,
     Part,
@@ -110,7 +111,11 @@ def _is_small_join(line: Line, program: Program) -> bool:
         return False
     if _elements(line, program) < WIDE:
         return True
-    return not line.params.get("onto") and all(_run(part, program) <= SHORT for part in places)
+    if line.op.name in ("concat", "stack"):
+        return all(_run(part, program) <= SHORT for part in places)
+    width, values = math.prod(out.shape[1:]), program.values
+    sources = [Source(part, values[part.value].shape, part.strides) for part in places]
+    return all(source.rows(width) is not None for source in sources)
 
 
 def _run(part: Part, program: Program) -> int:

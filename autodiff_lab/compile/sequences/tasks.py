@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
-from autodiff_lab.compile.loops.text import START, Writer, indented
+from autodiff_lab.compile.loops.strided import Source as Lying
+from autodiff_lab.compile.loops.strided import with_strided
+from autodiff_lab.compile.loops.text import LONGEST_ROW, START, Writer, indented
 from autodiff_lab.compile.program.blocks import Block, block_of
 from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.program import Line, Program
@@ -22,8 +24,10 @@ from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.convolutions import Pass, passes_of
 from autodiff_lab.compile.sequences.elements import elements_of, joins_alone, takes_few_loops
+from autodiff_lab.compile.sequences.joining import Source, Spot, join_steps
 from autodiff_lab.compile.sequences.layouts import (
     MOST_AXES,
+    Part,
     dense_strides,
     few_axes,
     in_rows,
@@ -34,7 +38,7 @@ from autodiff_lab.compile.sequences.layouts import (
     turned_last,
 )
 from autodiff_lab.compile.sequences.steps import JOINS
-from autodiff_lab.compile.sequences.texts import PUT, UNROLLED, ZERO, block_text, copy_text, product_text
+from autodiff_lab.compile.sequences.texts import block_text, copy_text, product_text
 from autodiff_lab.kernels.base.store import load
 
 
@@ -176,28 +180,31 @@ class Builder:
         self._copy(value, self._place(value), self._new(out), kind, made)
 
     def _join(self, line: Line) -> None:
-        values, out = self.program.values, line.outs[0]
-        kind, size = values[out].dtype.name, values[out].dtype.itemsize
+        """Add the tasks that put parts into a whole."""
+        values, onto = self.program.values, line.params.get("onto", False)
         parts = parts_of_whole(line, self.program) or []
-        places = [self._place(part.value) for part in parts]
-        onto = line.params.get("onto", False)
-        first = self._place(line.ins[0])
-        target, begin = self._new(out), len(self.tasks)
         if onto:
-            self._copy(line.ins[0], first, target, kind, kind)
-        elif line.op.name not in ("concat", "stack"):
-            slots = (target, math.prod(values[out].shape))
-            self.tasks.append(Task(load(ZERO.format(kind=kind)).step, slots, ()))
-        for n, (part, place) in enumerate(zip(parts, places, strict=True)):
-            every = zip(values[part.value].shape, self.lies[part.value].strides, part.strides, strict=True)
-            axes = [axis for axis in every if axis[0] > 1]
-            counts, steps, gaps = zip(*[(1, 0, 0)] * (MOST_AXES - len(axes)), *axes, strict=True)
-            adds = line.op.name == "accumulate_parts" and (n > 0 or onto)
-            length = counts[-1] if counts[-1] <= UNROLLED else "slots[5]"  # a short loop is written out by LLVM
-            text = PUT.format(kind=kind, size=size, puts="+=" if adds else "=", length=length)
-            there = Place(target.buffer, part.offset * size)
-            self.tasks.append(Task(load(text).step, (place, there, *counts, *steps, *gaps), ()))
+            parts.insert(0, Part(line.ins[0], 0, dense_strides(values[line.outs[0]].shape)))
+        sources = [Source(part, values[part.value].shape, self._of(part.value).strides) for part in parts]
+        places = [self._place(part.value) for part in parts]
+        target, begin = self._new(line.outs[0]), len(self.tasks)
+        adds, covers = line.op.name == "accumulate_parts", onto or line.op.name in ("concat", "stack")
+        for text, given in join_steps(values[line.outs[0]], sources, adds=adds, covers=covers):
+            slots: list[int | Place] = []
+            for slot in given:
+                if isinstance(slot, Spot):
+                    place = target if slot.source < 0 else places[slot.source]
+                    slots.append(Place(place.buffer, place.bytes + slot.bytes))
+                else:
+                    slots.append(slot if isinstance(slot, int) else self._constant(slot))
+            self.tasks.append(Task(load(text).step, tuple(slots), ()))
         self.tasks[begin] = self.tasks[begin]._replace(made=(target.buffer,))
+
+    def _constant(self, array: Any) -> Place:
+        """Return the place of an array that never changes."""
+        place = Place(self._another(), 0)
+        self.constants[place.buffer] = array
+        return place
 
     def _view(self, line: Line) -> None:
         value, out = line.ins[0], line.outs[0]
@@ -293,9 +300,7 @@ class Builder:
         for n, one in enumerate(passes):
             slots: list[int | Place] = [out, *places, image, one.image, panel, one.panel]
             for table in one.tables:
-                at = Place(self._another(), 0)
-                self.constants[at.buffer] = table
-                slots += [at, table.size]
+                slots += [self._constant(table), table.size]
             self.tasks.append(Task(load(one.text).step, tuple(slots), () if n else made))
 
     def _recurrence(self, loop: Call) -> None:
@@ -304,9 +309,7 @@ class Builder:
             if isinstance(slot, int):
                 slots.append(slot)
             elif not isinstance(slot, tuple):
-                place = Place(self._another(), 0)
-                self.constants[place.buffer] = slot
-                slots.append(place)
+                slots.append(self._constant(slot))
             else:
                 slots.append(self._new(slot[1]) if slot[1] in loop.made else self._dense(slot[1]))
         self.tasks.append(Task(load(loop.text.step).step, tuple(slots), tuple(loop.made)))
@@ -315,12 +318,14 @@ class Builder:
             self.lies[row] = Lies(stack, turn * math.prod(shape), dense_strides(shape))
 
     def _loop(self, region: Region) -> None:
-        writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)))
+        region, strided = with_strided(region, self.program, LONGEST_ROW, self._source)
+        writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)), strided)
         self.writers[region.all[-1].outs[0]] = writer
         slots: list[int | Place] = [writer.rows, writer.columns, math.prod(region.shape)]
         text = [*self._arrays(writer, slots), *writer.body(), *_ends(writer), "return far"]
         module = [
             *writer.head(),
+            *["from numpy import int64"] * bool(strided),
             "from autodiff_lab.kernels.base.pointers import STEP, at",
             f"@addressed(STEP{writer.options()})",
             "def step(slots):",
@@ -328,6 +333,11 @@ class Builder:
         ]
         made = tuple([i for line in region.all for i in line.outs if i in region.needed])
         self.tasks.append(Task(load("\n".join(module) + "\n").step, tuple(slots), made))
+
+    def _source(self, value: int) -> Lying:
+        """Return where a value lies, counted from that of its elements which comes first in memory."""
+        strides = self._of(value).strides
+        return Lying(value, (), _lowest(self.program.values[value].shape, strides), strides)
 
     def _arrays(self, writer: Writer, slots: list[int | Place]) -> list[str]:
         """Write how a loop gets its arrays from slots, to which they are added."""
@@ -340,7 +350,13 @@ class Builder:
 
         for values, size in ((parts.whole, "slots[2]"), (parts.row, "columns"), (parts.column, "last")):
             for i in values:
-                array(names[i], size, writer.number_of(i), self._dense(i))
+                if i in writer.strided:
+                    lies, (shape, dtype, *_) = self._of(i), self.program.values[i]
+                    first = lies.offset - _lowest(shape, lies.strides)
+                    array(names[i], "1 << 60", writer.number_of(i), Place(lies.buffer, first * dtype.itemsize))
+                    array(f"{names[i]}_at", "last", "int64", self._constant(writer.strided[i].starts))
+                else:
+                    array(names[i], size, writer.number_of(i), self._dense(i))
         for i in parts.single:
             array(f"{names[i]}_a", "1", writer.number_of(i), self._dense(i))
             text.append(f"{names[i]} = {names[i]}_a[0]")
@@ -353,6 +369,11 @@ class Builder:
         for line in parts.all_totals:
             array(f"result_{writer.name(line)}", "1", "number", self._new(line.outs[0]))
         return text
+
+
+def _lowest(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Return how many elements an array reaches back in memory from its first one."""
+    return sum(max(0, (1 - n) * stride) for n, stride in zip(shape, strides, strict=True))
 
 
 def _ends(writer: Writer) -> list[str]:

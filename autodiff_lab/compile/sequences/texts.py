@@ -82,11 +82,69 @@ def step(slots):
                     x, out = at(begin, n, number), at(there, n, number)
                     for l in range(n):
                         out[l] {puts} x[l]
+                elif s == -1 and t == 1:
+                    x, out = at(begin - {size} * (n - 1), n, number), at(there, n, number)
+                    for l in range(n):
+                        out[l] {puts} x[n - 1 - l]
                 else:
                     for l in range(n):
                         at(there + {size} * l * t, 1, number)[0] {puts} at(begin + {size} * l * s, 1, number)[0]
     return int32(0)
 """
+
+
+def put_text(kind: str, adds: bool, length: int | None) -> str:
+    """Return the text of a part that is put into a whole or added there; `length` is that of short rows."""
+    size = np.dtype(kind).itemsize
+    return PUT.format(kind=kind, size=size, puts="+=" if adds else "=", length=length or "slots[5]")
+
+
+NOWHERE = -(1 << 62)
+"""Where a row begins to which a part adds nothing."""
+SUM = """\
+from numpy import {kind} as number, int32, int64
+from autodiff_lab.kernels.base.pointers import STEP, at
+from autodiff_lab.kernels.maths.single import choose
+@addressed(STEP, independent=True)
+def step(slots):
+    n, rows, begin, end = slots[1], slots[2], slots[3], slots[4]
+{starts}
+    for r in range(rows):
+        out = at(slots[0] + {size} * n * r, n, number)
+{arrays}
+        for i in range(begin, end):
+            out[i] = {total}
+        for side in range(2):
+            for i in range(choose(side == 0, 0, end), choose(side == 0, begin, n)):
+                value = number(0)
+{edges}
+                out[i] = value
+    return int32(0)
+"""
+
+
+def sum_text(kind: str, count: int) -> str:
+    """Return the text of a sum of parts, row by row, of which most columns are in all of them.
+
+    It has slots for the result, the length and the number of its rows, the columns from and up to which all parts go,
+    two rows of 0 and of -0, and for each part its array, where each row begins, and its first and last columns.
+    """
+    starts, arrays, edges, terms = list[str](), list[str](), list[str](), list[str]()
+    size = np.dtype(kind).itemsize
+    for k in range(count):
+        at = 7 + 4 * k
+        starts.append(f"    starts{k}, a{k}, b{k} = at(slots[{at + 1}], rows, int64), slots[{at + 2}], slots[{at + 3}]")
+        nothing = f"slots[{5 + (k > 0)}]"  # -0 + x is x, also where x is -0
+        place = f"choose(starts{k}[r] == {NOWHERE}, {nothing}, slots[{at}] + {size} * starts{k}[r])"
+        arrays.append(f"        x{k} = at({place}, n, number)")
+        terms.append(f"x{k}[i - a{k}]")
+        edges += [f"                if a{k} <= i and i < b{k}:",
+                  f"                    value {'+=' if k else '='} x{k}[i - a{k}]"]  # fmt: skip
+    return SUM.format(
+        kind=kind, size=size, starts="\n".join(starts), arrays="\n".join(arrays), edges="\n".join(edges),
+        total=" + ".join(terms),
+    )  # fmt: skip
+
 
 ZERO = """\
 from numpy import {kind} as number, int32

@@ -1,0 +1,126 @@
+"""Operands that are parts of other arrays: a loop reads each row of them where it lies, instead of a copy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autodiff_lab.compile.program.looking import VIEWING
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.sequences.layouts import dense_strides, is_dense, merged, seen_by
+
+SHORTEST = 32
+"""Elements of the shortest row that is read in place: to begin a row takes as long as to copy so many elements."""
+LONGEST_STEP = 4
+"""Elements between neighbours of a row up to which reading it in place is faster than copying it."""
+
+
+class Strided(NamedTuple):
+    """Where a loop finds an operand.
+
+    Attributes
+    ----------
+    base : int
+        The value in whose memory it lies.
+    lines : tuple of Line
+        The ops that take it from there.
+    starts : array of int64
+        Of each row, the element of the base that comes first in memory.
+    step : int
+        How far apart the elements of a row lie; negative if the row begins with the last one in memory.
+    """
+
+    base: int
+    lines: tuple[Line, ...]
+    starts: Any
+    step: int
+
+    def element(self, array: str) -> str:
+        """Return the expression of element i of a row that `array` holds, from the first to the last in memory."""
+        at = "i" if self.step > 0 else "(columns - 1 - i)"
+        return f"{array}[{at}{f' * {abs(self.step)}' if abs(self.step) > 1 else ''}]"
+
+    def end(self) -> str:
+        """Return the expression of the number of elements of the base from the first of a row to its last."""
+        return "columns" if abs(self.step) == 1 else f"(columns - 1) * {abs(self.step)} + 1"
+
+
+class Source(NamedTuple):
+    """Where a value lies: in the memory of a base, taken from there by ops, from an element on and with strides."""
+
+    base: int
+    lines: tuple[Line, ...]
+    offset: int
+    strides: tuple[int, ...]
+
+
+def with_strided(
+    region: Region, program: Program, most: int, source_of: Callable[[int], Source]
+) -> tuple[Region, dict[int, Strided]]:
+    """Return the region, perhaps with rows that it did not have, and the operands that it reads in place.
+
+    Rows of more than `most` elements are processed in blocks, which can be read in place if neighbours are contiguous.
+    """
+    found: dict[int, Source] = {}
+    splits: dict[int, int] = {}
+    for i in region.ins():
+        if region.how[i] != "whole" or i in program.constants:
+            continue
+        source = source_of(i)
+        split = _split(region.shape, source.strides)
+        if not is_dense(region.shape, source.strides) and split is not None:
+            found[i], splits[i] = source, split
+    if region.split is None and splits:
+        region = replace(region, split=max(splits.values()))
+    made: dict[int, Strided] = {}
+    for i, (base, lines, offset, strides) in found.items():
+        axes = merged(region.shape[region.split :], strides[region.split :])
+        step = axes[0][1] if axes else 1
+        if splits[i] <= (region.split or 0) and (region.columns <= most or step == 1):
+            made[i] = Strided(base, lines, _starts(region, offset + min(0, step * (region.columns - 1)), strides), step)
+    return region, made
+
+
+def source_in(program: Program, value: int) -> Source:
+    """Return where a value of a program lies if what ops look at is contiguous."""
+    lines: list[Line] = []
+    base = value
+    while (line := program.made_by.get(base)) is not None and line.op.name in VIEWING and len(line.ins) == 1:
+        lines.append(line)
+        base = line.ins[0]
+    while lines:
+        kind = program.values[base]
+        lies: tuple[int, tuple[int, ...]] | None = (0, dense_strides(kind.shape))
+        for line in reversed(lines):
+            if lies is not None:
+                seen = seen_by(line, program.values[line.ins[0]].shape, kind.dtype, lies[1])
+                lies = None if seen is None else (lies[0] + seen[0], seen[1])
+        if lies is not None:
+            return Source(base, tuple(reversed(lines)), *lies)
+        base = lines.pop().outs[0]  # what its op makes is a copy, and may be what the others look at
+    return Source(base, (), 0, dense_strides(program.values[base].shape))
+
+
+def _split(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
+    """Return the first axis from which on elements are evenly spaced, None if such rows are short or spaced widely."""
+    split = len(shape)
+    while split and len(axes := merged(shape[split - 1 :], strides[split - 1 :])) < 2:
+        if axes and not 0 < abs(axes[0][1]) <= LONGEST_STEP:
+            return None
+        split -= 1
+    return split if math.prod(shape[split:]) >= SHORTEST else None
+
+
+def _starts(region: Region, first: int, strides: tuple[int, ...]) -> Any:
+    """Return the places of the first elements of all rows."""
+    starts = np.full((1,) * (region.split or 0), first, np.int64)
+    for axis, length in enumerate(region.shape[: region.split]):
+        along = [1] * starts.ndim
+        along[axis] = length
+        starts = starts + (np.arange(length, dtype=np.int64) * strides[axis]).reshape(along)
+    return np.ascontiguousarray(starts.reshape(-1))
