@@ -121,15 +121,12 @@ def lu(x: Any) -> tuple[Any, Any]:
     """
     if not x.size:
         return x + 0, np.zeros_like(x[..., 0], dtype=np.int32)
-    run = _load(x.dtype)["getrf"]
-
-    def one(m: Any) -> tuple[Any, ...]:
-        packed, pivots, fault = run(m.T)
+    run, packed, pivots = _load(x.dtype)["getrf"], np.array(x, order="C"), np.empty(x.shape[:-1], np.int32)
+    for m, exchanged in zip(packed.reshape(-1, *x.shape[-2:]), pivots.reshape(-1, x.shape[-1]), strict=True):
+        _, exchanged[:], fault = run(m.T, overwrite_a=True)
         if fault > 0:
-            pivots[0] = ~pivots[0]
-        return packed.T, pivots
-
-    return _each(one, x)  # pyright: ignore[reportReturnType]
+            exchanged[0] = ~exchanged[0]
+    return packed, pivots
 
 
 def solve(a: Any, b: Any, packed: Any = None, pivots: Any = None, transposed: bool = False) -> Any:
@@ -166,21 +163,23 @@ def solve(a: Any, b: Any, packed: Any = None, pivots: Any = None, transposed: bo
     run = _load(a.dtype)["getrs"]
     if pivots.ndim == 1:
         turned = b if b.ndim == 2 else np.moveaxis(b, -2, 0).reshape(len(a), -1)
-        x = _solved(run, packed, pivots, turned, transposed)
+        x = np.ascontiguousarray(_solved(run, packed, pivots, turned, transposed))
         return x if b.ndim == 2 else np.moveaxis(x.reshape(len(a), *b.shape[:-2], -1), 0, -2)
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    x = np.empty((*stack, *b.shape[-2:]), b.dtype)
-    packed, pivots = np.broadcast_to(packed, (*stack, *a.shape[-2:])), np.broadcast_to(pivots, (*stack, a.shape[-1]))
-    b = np.broadcast_to(b, x.shape)
-    for at in np.ndindex(stack):
-        x[at] = _solved(run, packed[at], pivots[at], b[at], transposed)
+    if a.shape[:-2] != b.shape[:-2]:
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        packed, pivots, b = (np.broadcast_to(one, (*stack, *one.shape[axes:]))
+                             for one, axes in ((packed, -2), (pivots, -1), (b, -2)))  # fmt: skip
+    x = np.empty(b.shape, b.dtype)
+    given = (one.reshape(-1, *one.shape[axes:]) for one, axes in ((packed, -2), (pivots, -1), (b, -2), (x, -2)))
+    for factors, exchanged, right, solution in zip(*given, strict=True):
+        solution[...] = _solved(run, factors, exchanged, right, transposed)
     return x
 
 
 def _solved(run: Any, packed: Any, pivots: Any, b: Any, transposed: bool) -> Any:
     if pivots[0] < 0:
         raise np.linalg.LinAlgError("Singular matrix")
-    return np.ascontiguousarray(run(packed.T, pivots, b, trans=0 if transposed else 1)[0])
+    return run(packed.T, pivots, b, trans=0 if transposed else 1)[0]
 
 
 def inverse(x: Any, packed: Any = None, pivots: Any = None) -> Any:
