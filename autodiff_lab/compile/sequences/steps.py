@@ -26,10 +26,10 @@ from autodiff_lab.compile.sequences.layouts import (
 
 MOST_SCALARS = 40
 """From so many single numbers on, loops are searched for in them, see `scalars`."""
-MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 17, 16: 1 << 14}, 1 << 18
+MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 20, 16: 1 << 14}, 1 << 18
 """Multiplications of the largest product by the bytes of a vector register, and bytes of the largest right operand.
 
-With AVX-512 tiles are faster than OpenBLAS up to there and beyond; with shorter vectors up to there at least.
+Up to there tiles are as fast as OpenBLAS or faster, and no call from Python comes between two steps.
 """
 WORK_OF_EACH = 1 << 13
 """Multiplications of each product of a stack of any length up to which a call of OpenBLAS takes longer than it."""
