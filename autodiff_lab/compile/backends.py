@@ -14,6 +14,7 @@ from typing import Any
 from autodiff_lab.compile.loops.kernels import kernel_of
 from autodiff_lab.compile.loops.pairs import paired
 from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
+from autodiff_lab.compile.program.components import in_components
 from autodiff_lab.compile.program.finding import find_regions
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.lowering import lowered
@@ -45,7 +46,7 @@ def code_of(program: Program, backend: str) -> Code:
         names = names_of(program)
         steps: list[Step] = list(program.lines)
     else:
-        program = lowered(program)
+        program = lowered(in_components(program) if memory is None else program)
         calls: dict[int, Call] = {}
         if memory is None:
             traced, (program, calls) = program, with_recurrences(program, skipped, unrolled)

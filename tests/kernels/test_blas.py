@@ -6,12 +6,14 @@ Every library is tested in a separate process, as the choice is made once per pr
 import os
 import subprocess
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab.kernels.matmul import blas, second_library
 from tests.kernels.processes import say
 
@@ -322,3 +324,31 @@ def test_half_floats_are_multiplied_in_float32_and_rounded_once(shapes: tuple[tu
     found = blas.matmul(x, y)
     assert found.dtype == np.float16
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_stacks_of_tiny_matrices_are_multiplied_by_components(m: int, dtype: str) -> None:
+    rng = np.random.default_rng(m)
+    count = blas.MANY + 3
+    for k in (1, 2, 3):
+        x, y = rng.normal(size=(2, count, m, k)).astype(dtype), rng.normal(size=(2, count, k, 3)).astype(dtype)
+        turned, every = np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2), np.repeat(x, 2, axis=1)[:, ::2]
+        wanted, size = x @ y, np.abs(x) @ np.abs(y)
+        for one in (x, turned, every, x[:, ::-1][:, ::-1], np.broadcast_to(x[:, :1], x.shape)):
+            found = blas.matmul(one, y)
+            expected, bound = (wanted, size) if one.strides[1] else (one @ y, np.abs(one) @ np.abs(y))
+            assert found.dtype == expected.dtype
+            assert found.shape == expected.shape
+            assert np.all(np.abs(found - expected) <= 4 * k * np.finfo(dtype).eps * bound)
+    assert 2 * count > blas.AT_ONCE  # so that ranges of matrices were put together
+
+
+def test_products_of_tiny_matrices_overflow_in_silence() -> None:
+    huge = np.full((blas.MANY, 3, 3), 1e30, np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        product = lab.constant(huge) @ lab.constant(-huge)
+    assert np.all(product.numpy() == -np.inf)
+    with pytest.raises(lab.errors.ShapeMismatch):
+        lab.matmul(huge, huge[:, :2])

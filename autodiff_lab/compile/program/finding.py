@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.expressions import expression, functions_in
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORTEST_ROW, Draft, Region, fusible, reduced, same_rows, too_long
@@ -149,6 +150,7 @@ class _Finder:
         if fit is None:
             return False
         draft.lines.append(line)
+        draft.functions += bool(functions_in(expression(line, self.program) or ""))
         draft.split = fit[0]
         self._note(line, draft, fit[1], inner=True)
         return True

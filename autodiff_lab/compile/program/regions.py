@@ -18,8 +18,8 @@ from autodiff_lab.compile.program.expressions import expression
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.kernels.base.compiler import breathe
 
-MOST_LINES = 120
-"""Longer runs become several loops: compile time grows faster than linearly."""
+MOST_LINES, MOST_WITH_FEW_FUNCTIONS, FEW_FUNCTIONS = 120, 500, 16
+"""Longer runs become several loops, as compile time grows faster than linearly, but not with lines of arithmetic."""
 SHORT = 64
 """Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
 SHORTEST_ROW = 16
@@ -113,11 +113,14 @@ class Draft:
     how: dict[int, str] = field(default_factory=dict)
     row_values: set[int] = field(default_factory=set)
     reads: set[int] = field(default_factory=set)
+    functions: int = 0  # lines with elementary functions
     parted: bool = False
 
     def has_room(self, more: int = 1) -> bool:
         """Return whether `more` lines may be added; values of float64 take two registers of a GPU each."""
         most = MOST_LINES // 2 if self.memory is not None and self.dtype.itemsize > 4 else MOST_LINES
+        if self.memory is None and self.functions <= FEW_FUNCTIONS:
+            most = MOST_WITH_FEW_FUNCTIONS
         return len(self.lines) + len(self.sums) + len(self.row_lines) + more <= most
 
     def fit(

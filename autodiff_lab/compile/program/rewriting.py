@@ -58,7 +58,8 @@ def one_value(array: Any) -> Any:
     first = array.flat[0]
     if all(s == 0 or n == 1 for s, n in zip(array.strides, array.shape, strict=True)):
         return first
-    return first if first != 0 and bool((array == first).all()) else None  # 0 and -0 are equal and not the same
+    alike = bool((array == first).all()) and (first != 0 or bool((np.signbit(array) == np.signbit(first)).all()))
+    return first if alike else None
 
 
 def _one_value_there(array: Any) -> Any:

@@ -23,18 +23,22 @@ WISHES = ("numpy", "auto", "second")
 """What ``AUTODIFF_LAB_BLAS`` may be; ``auto`` is an older name of the default."""
 LARGE = 1 << 18
 """Multiplications from which on a product may go elsewhere than to NumPy."""
+TINY, MANY, AT_ONCE = 3, 4096, 8000
+"""Rows of a matrix, and elements of a stack, that is multiplied by components; and matrices that fit the caches."""
 _WISH = os.environ.get("AUTODIFF_LAB_BLAS", "numpy")
 if _WISH not in WISHES:
     raise ValueError(f"AUTODIFF_LAB_BLAS={_WISH!r} is unknown. Try one of {WISHES}.")
 
 ndarray = np.ndarray
 _TRUTH, _HALF = np.dtype(np.bool_), np.dtype(np.float16)
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def product(x: Any, y: Any) -> Any:
     """Return ``x @ y``, by NumPy unless the user asked for the second library; the reference of `matmul`.
 
-    A stack of matrices times one matrix is a single product: NumPy would make one for each matrix of the stack.
+    A stack of matrices times one matrix is a single product: NumPy would make one for each matrix of the stack.  So it
+    does for two stacks, and where matrices are tiny, what it takes to begin a product is most of it.
     """
     if x.ndim > 2 and y.ndim == 2 and x.__class__ is ndarray:
         return product(x.reshape(prod(x.shape[:-1]), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
@@ -42,7 +46,24 @@ def product(x: Any, y: Any) -> Any:
         out = import_module("autodiff_lab.kernels.matmul.second_library").multiply(x, y)
         if out is not None:
             return out
-    return x @ y
+    arrays = x.__class__ is ndarray is y.__class__
+    tiny = arrays and x.ndim > 2 < y.ndim and x.size >= MANY and max(*x.shape[-2:], y.shape[-1]) <= TINY
+    fits = tiny and x.shape[:-2] == y.shape[:-2] and x.shape[-1] == y.shape[-2]
+    return _by_components(x, y) if fits and x.dtype is y.dtype and x.dtype in _FLOATS else x @ y
+
+
+def _by_components(x: Any, y: Any) -> Any:
+    """Multiply stacks of matrices with loops along the stacks, each of which takes one component of all matrices."""
+    made = np.empty((*x.shape[:-1], y.shape[-1]), x.dtype)
+    stacks = [a.reshape(-1, *a.shape[-2:]) for a in (x, y, made)]
+    for low in range(0, len(stacks[2]), AT_ONCE):
+        left, right, out = (a[low : low + AT_ONCE].transpose(1, 2, 0) for a in stacks)
+        left, right = left.copy(), right.copy()
+        total = left[:, 0, None] * right[0]
+        for k in range(1, len(right)):
+            total += left[:, k, None] * right[k]
+        out[...] = total
+    return made
 
 
 class Products(OnGpu):
