@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_920, "ops": 8_545, "kernels": 14_740, "gpu": 1_600, "compile": 9_065, "extras": 6_125}
+BUDGETS = {"engine": 3_920, "ops": 8_565, "kernels": 14_740, "gpu": 1_600, "compile": 9_065, "extras": 6_125}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 82_195
-CORE = 70_805
+WHOLE = 82_215
+CORE = 70_825
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 
