@@ -25,6 +25,11 @@ EXPRESSIONS = {
     "invert": "choose({0} < zero, -{0} - one, -{0} - one)",
 }
 """Formulas of one element for ops that are never fused, or whose kernels are not such a formula."""
+WITHOUT_TWINS = frozenset({
+    "broadcast_to", "erfinv", "erfcinv", "ndtri", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_iv",
+    "bessel_ive",
+})  # fmt: skip
+"""Ops whose expressions call what a page has no function for; `broadcast_to` has a twin of its own."""
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|", ast.Lt: "<",
     ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.USub: "neg", ast.Not: "not",
@@ -41,7 +46,7 @@ def expression(name: str, params: dict[str, Any] | None) -> list[Any] | None:
     (['softplus', 0], 'choose')
     """
     op = REGISTRY.get(name)
-    if op is None or name == "broadcast_to":
+    if op is None or name in WITHOUT_TWINS:
         return None
     text = EXPRESSIONS.get(name) or op.expression
     if callable(text):

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import autodiff_lab as lab
 from autodiff_lab.compile.backends import code_of
@@ -17,6 +18,11 @@ pytest.importorskip("numba", reason="loops need Numba")
 ODD = [0, -0.0, 1, -1, 0.5, -0.5, 2, -2, np.inf, -np.inf, np.nan, 3, -3, 2.5, 3.5, 1e-3, 1e-30, 88.5, -87.4, 709.5, 6,
        -745.1, 22, -22, 9.2, 26.5, -14.2, 1e4, -1e-5]  # fmt: skip
 BOOLS = {"where": "bxy", "select": "xb", "select_not": "xb"}
+PARAMS: dict[str, dict[str, Any]] = {
+    "leaky_relu": {"alpha": 0.2}, "power_grad": {"order": 1},
+}  # fmt: skip
+APART = {"broadcast_to", "polygamma", "bessel_iv", "bessel_ive"}
+"""Ops that loops compute for some orders alone."""
 LOGIC = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 """Ops of truth values alone: they join the loop that makes their arguments."""
 ULP = 8
@@ -29,14 +35,14 @@ TAILS = {"normal_cdf", "gelu"}
 """Ops whose eager kernel rounds the argument of an exponential, which costs it x² ulp."""
 EITHER_ZERO = {"maximum", "minimum", "clip", "relu", "relu6"}
 """Ops whose eager kernel gives 0 or -0, depending on where the number lies, if both are there."""
-NAMES = sorted({name for name in ops_of_the_catalogue() if REGISTRY[name].expression} - {"broadcast_to"} - LOGIC)
+NAMES = sorted({name for name in ops_of_the_catalogue() if REGISTRY[name].expression} - APART - LOGIC)
 GROUPS = [NAMES[n::6] for n in range(6)]
 
 
 def given(name: str) -> tuple[str, dict[str, Any]]:
     """Which of the arguments an op takes, and its parameters."""
     kinds = {"clip": "xlh", "power_grad": "xy"}.get(name) or BOOLS.get(name) or "xy"[: REGISTRY[name].arity or 1]
-    return kinds, {"leaky_relu": {"alpha": 0.2}, "power_grad": {"order": 1}}.get(name, {})
+    return kinds, PARAMS.get(name, {})
 
 
 def program_of(names: list[str], arguments: dict[str, np.ndarray]) -> Program:
@@ -144,3 +150,16 @@ def test_powers_by_roots_err_by_two_units_and_keep_what_is_special(exponent: flo
     np.testing.assert_array_equal(found[odd], wanted[odd])
     assert np.array_equal(np.signbit(found[:4]), np.signbit(wanted[:4]))
     assert np.all(np.abs(found[~odd] - wanted[~odd]) <= 2 * np.spacing(np.abs(wanted[~odd])))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_a_polygamma_function_of_a_known_order_is_computed_in_the_loop(order: int) -> None:
+    x = lab.constant(np.random.default_rng(0).uniform(0.1, 20, 500))
+    f = lab.function(lambda x: lab.math.polygamma(float(order), x) * 2.0)
+    wanted = 2 * special.polygamma(order, x.numpy())
+    for _ in range(2):
+        np.testing.assert_allclose(f(x).numpy(), wanted, rtol=1e-13, atol=1e-14)
+    assert f.source.count(("digamma(", "trigamma(", "tetragamma(")[order])
+    for mode in ("numpy", "numba"):
+        with lab.use_kernels(mode):
+            np.testing.assert_allclose(2 * lab.math.polygamma(order, x).numpy(), wanted, rtol=1e-13, atol=1e-14)

@@ -25,6 +25,8 @@ CANCELLING = {"tanh_shrink", "sigmoid_cross_entropy", "gelu_tanh", "gelu", "norm
 """Ops that end in a difference or whose tails are products of large numbers: compared with an absolute tolerance."""
 TAILS = {"erfc", "normal_cdf", "gelu", "digamma", "lgamma", "trigamma"}
 """Ops whose NumPy kernel rounds the argument of an exponential or a tangent, which costs it as many ulp."""
+STEEP = {"erfcinv", "ndtri"}
+"""Ops whose slope grows as e^(y²): it has the error of the result y many times over."""
 NAMES = sorted(
     name for name in ops_of_the_catalogue() if REGISTRY[name].elementwise and chains.chain_of_op(REGISTRY[name])
     and REGISTRY[name].dtypes in {"floating", "same"} and "(" in str(REGISTRY[name].expression)
@@ -61,7 +63,7 @@ def agree(name: str, ours: Any, reference: Any, slope: bool = False) -> None:
     assert (ours.dtype, ours.shape) == (reference.dtype, reference.shape), name
     eps, tiny = np.finfo(ours.dtype).eps, np.finfo(ours.dtype).tiny
     within = 40 * eps if name in CANCELLING else 8 * eps if slope else 4 * tiny
-    rounds = 60 if name in TAILS else ULP
+    rounds = 400 if name in STEEP and slope else 60 if name in TAILS else ULP
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(ours, reference, rtol=rounds * eps, atol=within, err_msg=name)
 

@@ -176,3 +176,23 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
 def test_wrong_arguments_are_refused_in_words(words: str, call: Callable[[], Any]) -> None:
     with refused(lab.errors.InvalidArgumentError, words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("shape", "multiples"),
+    [((3, 1), (1, 3)), ((3, 1), (1, 20)), ((2, 9), (2, 3)), ((2, 3), (2, 3)), ((2, 3, 8), (2, 1, 3)), ((4,), (1,)),
+     ((2, 8), (0, 2)), ((0, 8), (2, 2)), ((), ()), ((2, 9), (1, 2)), ((2, 1, 1), (3, 4, 1))],
+)  # fmt: skip
+def test_tiles_and_their_sums_of_every_shape(shape: tuple[int, ...], multiples: tuple[int, ...]) -> None:
+    """By columns, by blocks, and as NumPy does it, of views that are reversed."""
+    x = np.arange(1.0, np.prod(shape) + 1).reshape(shape)[(slice(None, None, -1),) * len(shape)]
+    wanted = np.tile(x, multiples)
+    weights = np.random.default_rng(0).integers(0, 9, wanted.shape).astype(float)
+    source = lab.constant(x)
+    with lab.GradientTape() as tape:
+        tape.watch(source)
+        y = lab.tile(source, multiples)
+    np.testing.assert_array_equal(y.numpy(), wanted, strict=True)
+    where = np.tile(np.arange(x.size).reshape(shape), multiples)
+    sums = np.bincount(where.ravel(), weights.ravel(), x.size).reshape(shape)
+    np.testing.assert_array_equal(tape.gradient(y, source, output_gradients=weights).numpy(), sums)

@@ -4,6 +4,8 @@ For functions of a GPU's special-function unit the simulator's result is exact: 
 accurate on a GPU, as docs/compiling.md states.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import special
@@ -70,6 +72,7 @@ def test_the_gamma_functions() -> None:
         ("lgamma", special.gammaln),
         ("digamma", special.digamma),
         ("trigamma", lambda x: special.zeta(2.0, x)),
+        ("tetragamma", lambda x: -2 * special.zeta(3.0, x)),
     ):
         function = namespace("float64")[name]
         with np.errstate(all="ignore"):
@@ -82,3 +85,17 @@ def test_the_normal_distribution_far_out() -> None:
     function = namespace("float64")["normal_cdf"]
     x = np.linspace(-8.0, 8.0, 200)
     assert np.allclose([function(one) for one in x], special.ndtr(x), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_modified_bessel_functions_and_quantiles(kind: str) -> None:
+    """Made of the same polynomials as on processors, and of the library's functions."""
+    x, p = np.linspace(-20, 20, 301).astype(kind), np.linspace(0.01, 0.99, 99).astype(kind)
+    orders = [(f"bessel_i{n}", partial(special.iv, n), x) for n in (0, 1, 2)]
+    orders += [(f"bessel_i{n}e", partial(special.ive, n), x) for n in (0, 1, 2)]
+    others = [(name, getattr(special, name), p) for name in ("erfinv", "erfcinv", "ndtri")]
+    for name, wanted, given in (*orders, *others):
+        function = namespace(kind)[name]
+        found = np.array([function(one) for one in given])
+        assert found.dtype == kind
+        np.testing.assert_allclose(found, wanted(given.astype(np.float64)), rtol=8 * np.finfo(kind).eps)

@@ -9,8 +9,9 @@ import numpy as np
 
 from autodiff_lab.engine.apply import _OfOne, general, unary
 from autodiff_lab.engine.op import Domain
+from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.docs import of_one
-from autodiff_lab.ops.math.scipy_kernels import special
+from autodiff_lab.ops.math.scipy_kernels import looped, special
 
 __all__ = [
     "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e",
@@ -18,26 +19,47 @@ __all__ = [
 ]
 
 
-def _of_order(name: str) -> Any:
-    """Return a kernel of a Bessel function of any integer order."""
+def _unscaled(scaled: Any) -> Any:
+    """Return a kernel given that times e^-|x|: SciPy's is infinite before the function is, and nan at infinity."""
+    def kernel(x: Any) -> Any:
+        grown = np.exp(np.minimum(abs(x), 800) * 0.5)
+        return scaled(np.clip(x, -800, 800)) * grown * grown
+    return in_float32(kernel)
+
+
+def _second(x: Any) -> Any:
+    """Return I2(x)·e^-|x|, by recurrence far out, where SciPy's function of any order gives nan."""
+    far = abs(x) > 30
+    large = np.where(far, x, x.dtype.type(30))
+    near = special("ive")(x.dtype.type(2), np.clip(x, -30, 30))
+    return np.where(far, special("i0e")(large) - 2 * special("i1e")(large) / large, near)[()]
+
+
+def _of_order(name: str, second: Any = None) -> Any:
+    """Return a kernel of a Bessel function of any integer order; `second` is that of order 2, where it is known."""
     function = special(name)
-    return lambda x, order: function(np.asarray(order, x.dtype)[()], x)
+    return lambda x, order: second(x) if second and order == 2 else function(np.asarray(order, x.dtype)[()], x)
+
+
+def _in_loops(text: str) -> Any:
+    """Return the expression of a modified Bessel function, for the orders that loops have functions for."""
+    return lambda constants, order: text.format(order) if order in (0, 1, 2) else None
 
 
 # Orders above 1 appear in the derivatives of order 1, written so that they hold at 0 too.
 bessel_iv = general(
-    "bessel_iv", _of_order("iv"),
+    "bessel_iv", _of_order("iv", looped("bessel_i2", _unscaled(_second))),
     lambda ops, g, out, x, order: g * (0.5 * (ops.bessel_iv(x, order=order - 1) + ops.bessel_iv(x, order=order + 1))),
     symbol="Iₙ", latex="I_n({0})", locals_latex=(r"\frac{{I_{{n-1}}({0}) + I_{{n+1}}({0})}}{{2}}",),
-    sentence="takes a modified Bessel function of {0}", keeps="inputs",
+    sentence="takes a modified Bessel function of {0}", keeps="inputs", expression=_in_loops("bessel_i{}({{0}})"),
     doc="Modified Bessel function of the first kind of integer order; the rule of `bessel_i1` uses it.")
 bessel_ive = general(
-    "bessel_ive", _of_order("ive"),
+    "bessel_ive", _of_order("ive", looped("bessel_i2e", in_float32(_second))),
     lambda ops, g, out, x, order: g * (
         0.5 * (ops.bessel_ive(x, order=order - 1) + ops.bessel_ive(x, order=order + 1)) - ops.sign(x) * out),
     symbol="Iₙe", latex="e^{{-|{0}|}} I_n({0})",
     locals_latex=(r"e^{{-|{0}|}} \frac{{I_{{n-1}}({0}) + I_{{n+1}}({0})}}{{2}} - \ldots",),
-    sentence="takes a scaled modified Bessel function of {0}",
+    sentence="takes a scaled modified Bessel function of {0}", expression=_in_loops("bessel_i{}e({{0}})"),
     doc="Modified Bessel function of integer order times e^-|x|; the rule of `bessel_i1e` uses it.")
 bessel_jv = general(
     "bessel_jv", _of_order("jv"),
@@ -59,7 +81,8 @@ def _bessel(name: str, rule: Any, local: str, summary: str, derivative: str, at_
     if letter in "YK":
         more["domain"] = (Domain(low=0.0),)
     return unary(
-        name, special(kind), rule, symbol=f"{letter}{'₀₁'[order]}{scale}",
+        name, _unscaled(special(f"{kind}e")) if kind in ("i0", "i1") else special(kind), rule,
+        symbol=f"{letter}{'₀₁'[order]}{scale}", expression=f"{name}({{0}})" * (letter == "I"),
         latex=f"{factor}{letter}_{order}({{0}})", locals_latex=(local,),
         sentence=f"takes the {'scaled ' * bool(scale)}Bessel function {letter}{order} of {{0}}",
         registered=f"Bessel{letter}{kind[1:]}", **more, doc=of_one(summary, derivative, f"""

@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, cuda, math
 from autodiff_lab.kernels.maths import cuda_single as single
+from autodiff_lab.kernels.maths.bessel import modified_bessel
 from autodiff_lab.kernels.maths.cuda_folds import IN_PLACES, larger, smaller
 
 
@@ -32,6 +33,12 @@ def divide(x: Any, y: Any) -> Any:
 def rsqrt(x: Any) -> Any:
     """Write 1 / √x."""
     return 1.0 / math.sqrt(x)
+
+
+@cuda.jit(device=True)
+def fused(x: Any, y: Any, z: Any) -> Any:
+    """Write x · y + z, rounded once."""
+    return cuda.fma(x, y, z)
 
 
 _QUICK: dict[str, dict[str, Any]] = {
@@ -61,7 +68,8 @@ def _functions(number: Any, whole: float) -> dict[str, Any]:
         rounded = (size + most) - most  # the last bit of a number this large is 1: the sum is rounded to a whole one
         return math.copysign(choose(size < most, rounded, size), x)
 
-    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest, **_of_gamma(number, nearest)}
+    gamma = {**_of_gamma(number, nearest), "tetragamma": _tetragamma(number, nearest)}
+    return {"sigmoid": sigmoid, "softplus": softplus, "nearest": nearest, **gamma}
 
 
 def _angles(number: Any) -> tuple[Any, Any]:
@@ -128,12 +136,48 @@ def _of_gamma(number: Any, nearest: Any) -> dict[str, Any]:
     return {"digamma": digamma, "trigamma": trigamma}
 
 
-def _normal_cdf(dtype: str) -> Any:
-    """Return the library's, which keeps its digits far out."""
+def _tetragamma(number: Any, nearest: Any) -> Any:
+    """The derivative of trigamma."""
+    zero, one, ten, pi, infinity = number(0), number(1), number(10), number(np.pi), number(np.inf)
+    tan, sin = _angles(number)
+    s1, s2, s3, s4, s5 = (number(v) for v in (1 / 2, -1 / 6, 1 / 6, -3 / 10, 5 / 6))
+    s6, s7, s8, s9 = (number(v) for v in (-691 / 210, 35 / 2, -3617 / 30, 833473 / 798))
+
+    @cuda.jit(device=True)
+    def tetragamma(x: Any) -> Any:
+        """Abramowitz & Stegun, 6.4.6, 6.4.7 and 6.4.13."""
+        if x <= zero and (x - nearest(x) == zero or math.isinf(x)):
+            return -infinity
+        z, steps = choose(x < zero, one - x, x), zero
+        while z < ten:
+            v = one / z
+            steps += v * v * v
+            z += one
+        v = one / z
+        w = v * v
+        series = s3 + w * (s4 + w * (s5 + w * (s6 + w * (s7 + w * (s8 + w * s9)))))
+        value = -w * (one + v + w * (s1 + w * (s2 + w * series))) - (steps + steps)
+        if x < zero:
+            r = pi * (x - nearest(x))
+            ratio = pi / sin(r)
+            value -= (ratio + ratio) * ratio * (pi / tan(r))
+        return value
+
+    return tetragamma
+
+
+_NORMAL = {
+    "normal_cdf": ("ndtr", "normcdf"), "ndtri": ("ndtri", "normcdfinv"), "erfinv": ("erfinv", "erfinv"),
+    "erfcinv": ("erfcinv", "erfcinv"),
+}  # fmt: skip
+"""Functions of the normal distribution, which keep their digits far out: their names in SciPy and in the library."""
+
+
+def _normal(dtype: str) -> dict[str, Any]:
     if SIMULATED:
-        return import_module("scipy.special").ndtr
-    library = import_module("numba.cuda.libdevice")
-    return library.normcdff if dtype == "float32" else library.normcdf
+        return {name: getattr(import_module("scipy.special"), theirs) for name, (theirs, _) in _NORMAL.items()}
+    library, end = import_module("numba.cuda.libdevice"), "f" * (dtype == "float32")
+    return {name: getattr(library, theirs + end) for name, (_, theirs) in _NORMAL.items()}
 
 
 _LIBRARY = (
@@ -155,7 +199,8 @@ def namespace(dtype: str) -> dict[str, Any]:
             **IN_PLACES,
             **{name: getattr(math, name) for name in _LIBRARY},
             **_QUICK[dtype],
-            "normal_cdf": _normal_cdf(dtype),
+            **_normal(dtype),
+            **modified_bessel(number, math.exp, cuda.jit(device=True), choose, fused, math.sqrt),
             **_functions(number, _WHOLE[dtype]),
         }  # fmt: skip
     return dict(_spaces[dtype])

@@ -39,7 +39,8 @@ _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697e-17
 _SERIES = polynomial([-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12], f64)
 _ASYMPTOTE = polynomial([1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12], f64)
 _SLOWEST = polynomial([7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6], f64)
-"""Powers of 1/x²: Abramowitz & Stegun, 6.1.41, 6.3.18 and 6.4.12."""
+_TETRAGAMMA = polynomial([833473 / 798, -3617 / 30, 35 / 2, -691 / 210, 5 / 6, -3 / 10, 1 / 6, -1 / 6, 1 / 2], f64)
+"""Powers of 1/x²: Abramowitz & Stegun, 6.1.41, 6.3.18, 6.4.12 and 6.4.13."""
 _PI, _LOG_PI, _REST = math.pi, math.log(math.pi), 0.5 * math.log(2 * math.pi) - 0.5
 _NAN, _INF = math.nan, math.inf
 
@@ -116,6 +117,27 @@ def trigamma(x):
     return choose((x <= 0.0) & ((r == 0.0) | (x == -_INF)), _INF, value)
 
 
+@register_jitable(forceinline=True, fastmath={"contract"})
+def tetragamma(x):
+    """The derivative of `trigamma`; -inf at 0, -1, -2, ... and -inf."""
+    z = choose(x < 0.0, 1.0 - x, x)
+    far = z >= 10.0
+    inverse = 1.0 / choose(far, 1.0, z)
+    n, d = 0.0, 1.0
+    for j in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0):  # the sum of 1 / (z + j)³ as one quotient
+        cube = (z + j) * (z + j) * (z + j)
+        n, d = n * cube + d, d * cube
+    steps = choose(far, 0.0, 2.0 * (n / d + inverse * inverse * inverse))
+    inverse = 1.0 / choose(far, z, z + 10.0)
+    square = inverse * inverse
+    value = -square * (1.0 + inverse + square * _TETRAGAMMA(square)) - steps
+    sine, cosine, r = _turn(x)
+    ratio = _PI / sine
+    turned = 2.0 * ratio * ratio * ratio * choose(r < 0.0, -cosine, cosine)
+    value = choose(x < 0.0, value - turned, value)
+    return choose((x <= 0.0) & ((r == 0.0) | (x == -_INF)), -_INF, value)
+
+
 def _single(function):
     """Make a function of float32, by way of float64."""
 
@@ -126,4 +148,6 @@ def _single(function):
     return single
 
 
-single_lgamma, single_digamma, single_trigamma = map(_single, (lgamma, digamma, trigamma))
+GAMMA = {"lgamma": lgamma, "digamma": digamma, "trigamma": trigamma, "tetragamma": tetragamma}
+"""The functions for float64, by name."""
+SINGLE_GAMMA = {name: _single(function) for name, function in GAMMA.items()}

@@ -21,6 +21,7 @@ import numpy as np
 from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths import double
 from autodiff_lab.kernels.maths import special as normal
+from autodiff_lab.kernels.maths.bessel import BESSEL, modified_bessel
 from autodiff_lab.kernels.maths.bits import (
     add_up,
     bits_of,
@@ -35,8 +36,9 @@ from autodiff_lab.kernels.maths.bits import (
     nearest,
 )
 from autodiff_lab.kernels.maths.double import is_far_double
-from autodiff_lab.kernels.maths.gamma import digamma, lgamma, single_digamma, single_lgamma, single_trigamma, trigamma
+from autodiff_lab.kernels.maths.gamma import GAMMA, SINGLE_GAMMA
 from autodiff_lab.kernels.maths.inverse import INVERSES, single_inverses
+from autodiff_lab.kernels.maths.quantiles import QUANTILES, quantiles
 from autodiff_lab.kernels.maths.special import power, single_family, single_power
 
 __all__ = [
@@ -245,7 +247,7 @@ def is_far(x):
     return (abs(x) > FAR) & (abs(x) < _INF)
 
 
-_erf, _erfc, _normal_cdf = single_family(_exp_and_rest)
+_erf, _erfc, _normal_cdf = single_family(_exp_and_rest, _exp_within)
 
 
 @register_jitable(forceinline=True)
@@ -256,23 +258,22 @@ def _normal_cdf_of_scalar(x):
 SINGLE = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
     "sigmoid": _sigmoid, "softplus": _softplus, "erf": _erf, "erfc": _erfc, "normal_cdf": _normal_cdf,
-    "power": single_power, "lgamma": single_lgamma, "digamma": single_digamma, "trigamma": single_trigamma,
-    **single_inverses(_exp, _expm1, _log1p, bits_of),
+    "power": single_power, **SINGLE_GAMMA, **single_inverses(_exp, _expm1, _log1p, bits_of),
+    **modified_bessel(f32, _exp), **quantiles(f32, _log),
 }  # fmt: skip
 """The functions for float32, by the names that generated source uses."""
 VECTOR_DOUBLE = {
     "exp": double.exp, "expm1": double.expm1, "log": double.log, "log1p": double.log1p, "sin": double.sin,
     "cos": double.cos, "tan": double.tan, "tanh": double.tanh, "sigmoid": double.sigmoid, "softplus": double.softplus,
     "erf": normal.erf, "erfc": normal.erfc, "normal_cdf": normal.normal_cdf, "power": power,
-    "lgamma": lgamma, "digamma": digamma, "trigamma": trigamma, **INVERSES,
+    **GAMMA, **INVERSES, **BESSEL, **QUANTILES,
 }  # fmt: skip
 """The functions for float64 in loops."""
 DOUBLE = {
     "exp": math.exp, "expm1": math.expm1, "log": math.log, "log1p": math.log1p, "sin": math.sin, "cos": math.cos,
     "tan": math.tan, "tanh": math.tanh, "sigmoid": _sigmoid64, "softplus": _softplus64, "erf": math.erf,
-    "erfc": math.erfc, "normal_cdf": _normal_cdf_of_scalar, "power": math.pow, "lgamma": lgamma,
-    "digamma": digamma, "trigamma": trigamma, "asin": math.asin, "acos": math.acos, "atan": math.atan,
-    "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh, "asinh": math.asinh, "acosh": math.acosh,
-    "atanh": math.atanh,
+    "erfc": math.erfc, "normal_cdf": _normal_cdf_of_scalar, "power": math.pow, "asin": math.asin,
+    "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh,
+    "asinh": math.asinh, "acosh": math.acosh, "atanh": math.atanh, **GAMMA, **BESSEL, **QUANTILES,
 }  # fmt: skip
-"""The functions of the C library, for single numbers."""
+"""For single numbers: the functions of the C library, and those above that it lacks."""

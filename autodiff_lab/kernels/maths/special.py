@@ -40,14 +40,26 @@ _BEYOND_DOUBLE = [
 _NEAR_SINGLE = [
     0.004719082731753588, -0.026757732033729553, 0.1128283143043518, -0.37612608075141907, 0.12837916612625122,
 ]  # fmt: skip
+_ERF_NEAR = [
+    -0.0006086067296564579, 0.0050110830925405025, -0.02677827514708042, 0.11282122135162354, -0.3761252164840698,
+    0.12837915122509003,
+]  # fmt: skip
+_ERF_BEYOND = [
+    -0.0002167026832466945, 0.003235994838178158, -0.022953316569328308, 0.1053546592593193, 0.6356520652770996,
+    1.1285327672958374,
+]  # fmt: skip
 _BEYOND_SINGLE = [
     0.0005405563279055059, 0.00040866329800337553, -0.004355911631137133, 0.0009602762875147164, 0.03275834023952484,
     -0.10297104716300964, 0.15762992203235626, -0.09902434051036835, -0.12235675752162933, 1.2648382186889648,
 ]  # fmt: skip
 
 
-def polynomial(coefficients: list[float], number: Any) -> Any:
-    """Return a function that evaluates a polynomial, highest power first, by Horner's rule."""
+INLINE = register_jitable(forceinline=True, fastmath={"contract"})
+"""Marks a function that becomes a part of the loop that calls it."""
+
+
+def polynomial(coefficients: list[float], number: Any, mark: Any = INLINE) -> Any:
+    """Return a function that evaluates a polynomial, highest power first, by Horner's rule, marked for a compiler."""
     text = "c0"
     for n in range(1, len(coefficients)):
         text = f"({text}) * z + c{n}"
@@ -56,7 +68,7 @@ def polynomial(coefficients: list[float], number: Any) -> Any:
     name = f"<polynomial {next(_numbers)}>"
     remember(name, made)
     exec(compile(made, name, "exec"), scope)
-    return register_jitable(forceinline=True, fastmath={"contract"})(scope["evaluate"])
+    return mark(scope["evaluate"])
 
 
 def _family(number: Any, near: Any, beyond: Any, middle: float, end: float, exp_and_rest: Any) -> tuple[Any, Any, Any]:
@@ -117,10 +129,25 @@ erf, erfc, normal_cdf = _family(
 """The functions for float64."""
 
 
-def single_family(exp_and_rest: Any) -> tuple[Any, Any, Any]:
-    """Return the functions for float32, made with its exponential."""
+def single_family(exp_and_rest: Any, exp_within: Any) -> tuple[Any, Any, Any]:
+    """Return the functions for float32, made with its exponentials; erf is 1 - e^(-x·P(x)) beyond 0.9, where it ends.
+
+    The polynomials of that erf are of least squares over Chebyshev's points, of its relative errors.
+    """
     near, beyond = polynomial(_NEAR_SINGLE, np.float32), polynomial(_BEYOND_SINGLE, np.float32)
-    return _family(np.float32, near, beyond, 2.5, 11.0, exp_and_rest)
+    inner, outer = polynomial(_ERF_NEAR, np.float32), polynomial(_ERF_BEYOND, np.float32)
+    zero, one, start, end = (np.float32(v) for v in (0, 1, 0.9, 4))
+    _, erfc, normal_cdf = _family(np.float32, near, beyond, 2.5, 11.0, exp_and_rest)
+
+    @INLINE
+    def erf(x):
+        size = abs(x)
+        c = choose(size > end, end, size)
+        outside = one - exp_within(-(c * outer(c)))
+        value = choose(size < start, inner(x * x) * x + x, choose(x < zero, -outside, outside))
+        return choose(x == zero, x, value)
+
+    return erf, erfc, normal_cdf
 
 
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false, reportGeneralTypeIssues=false

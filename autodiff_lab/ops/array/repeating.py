@@ -26,16 +26,45 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 
+FEW_COLUMNS, SHORT_BLOCK = 8, 8
+"""Repetitions of single numbers up to which each is a column to write, and elements from which on blocks are copied."""
+
+
+@lru_cache(4096)
+def _cut(shape: tuple[int, ...], multiples: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return a shape with an axis of its own for the repetitions of each axis that has some, and those axes."""
+    whole, axes = [], []
+    for many, length in zip(multiples, shape, strict=True):
+        if many != 1:
+            axes.append(len(whole))
+            whole.append(many)
+        whole.append(length)
+    return tuple(whole), tuple([axis - len(whole) for axis in axes])
+
+
+def _tile(x: Any, multiples: tuple[int, ...]) -> Any:
+    """Do what `np.tile` does, which goes through memory once for each axis that is repeated."""
+    shape, axes = _cut(x.shape, multiples)
+    by_column = axes == (-2,) and shape[-1] == 1 and shape[-2] <= FEW_COLUMNS
+    if x.__class__ is not np.ndarray or not (by_column or (len(axes) > 1 and shape[-1] >= SHORT_BLOCK)):
+        return np.tile(x, multiples)[()]
+    made = np.empty(shape, x.dtype)
+    if by_column:
+        for k in range(shape[-2]):
+            made[..., k, :] = x
+    else:
+        made[...] = np.expand_dims(x, axes)
+    return made.reshape([many * length for many, length in zip(multiples, x.shape, strict=True)])
+
+
 def _tile_rule(ops: Any, g: Any, out: Any, x: Any, multiples: tuple[int, ...]) -> Any:
-    """Cut every axis into its repetitions and add these up."""
-    rank = len(multiples)
-    cut = [n for m, length in zip(multiples, x.shape, strict=True) for n in (m, length)]
-    parts = ops.reshape(g, shape=(*stack(g, out), *cut))
-    return ops.sum(parts, axes=tuple(range(-2 * rank, 0, 2)), keepdims=False)
+    """Cut the axes into their repetitions and add these up."""
+    shape, axes = _cut(tuple(x.shape), multiples)
+    return ops.sum(ops.reshape(g, shape=(*stack(g, out), *shape)), axes=axes, keepdims=False) if axes else g
 
 
 tile_to = general(
-    "tile", lambda x, multiples: np.tile(x, multiples)[()], _tile_rule, symbol="tile",
+    "tile", _tile, _tile_rule, symbol="tile",
     latex=r"\operatorname{{tile}}({0})", locals_latex=(r"\textstyle\sum",), sentence="repeats {0} along its axes",
     keeps="nothing", registered="Tile", doc="The kernel-level tile; `lab.tile` is the public function.")
 

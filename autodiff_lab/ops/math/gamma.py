@@ -8,13 +8,13 @@ import numpy as np
 
 from autodiff_lab.engine.apply import general, unary
 from autodiff_lab.engine.convert import convert, convert_pair
-from autodiff_lab.engine.op import Domain
+from autodiff_lab.engine.op import REGISTRY, Domain
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
 from autodiff_lab.kernels.arrays import arange, ranked
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
-from autodiff_lab.ops.math.scipy_kernels import special
+from autodiff_lab.ops.math.scipy_kernels import looped, special
 from autodiff_lab.ops.structured import structured
 
 if TYPE_CHECKING:
@@ -46,7 +46,17 @@ trigamma = unary(
 1.6449"""))
 
 
+_POLYGAMMA = {0: "digamma({1})", 1: "trigamma({1})", 2: "tetragamma({1})"}
+_KERNELS = {
+    0: REGISTRY["digamma"].kernel, 1: REGISTRY["trigamma"].kernel,
+    2: looped("tetragamma", lambda x: -2 * special("zeta")(x.dtype.type(3), x)),
+}
+"""What loops have functions for, by order."""
+
+
 def _polygamma(a: Any, x: Any) -> Any:
+    if x.__class__ is np.ndarray and not np.ndim(a) and float(a) in _KERNELS:
+        return _KERNELS[int(a)](x)
     wide = np.float32 if x.dtype.itemsize == 2 else x.dtype
     order, x_wide = ranked(a).astype(wide)[()], x.astype(wide)
     psi, zeta, ln_gamma = special("digamma"), special("zeta"), special("gammaln")
@@ -64,7 +74,8 @@ polygamma_of = general(
     "polygamma", _polygamma, None, lambda ops, g, out, a, x: g * ops.polygamma(a + 1, x),
     symbol="ψ⁽ⁿ⁾", latex=r"\psi^{{({0})}}({1})", locals_latex=("", r"\psi^{{({0} + 1)}}({1})"),
     sentence="takes the derivative number {0} of the digamma function of {1}", keeps="inputs",
-    registered="Polygamma", doc="The kernel-level polygamma; `lab.math.polygamma` is the public function.")
+    registered="Polygamma", expression=lambda constants: _POLYGAMMA.get(constants[0]),
+    doc="The kernel-level polygamma; `lab.math.polygamma` is the public function.")
 zeta_of = general(
     "zeta", special("zeta"), None,
     lambda ops, g, out, x, q: -(g * (_fixed(ops, x, q) * ops.zeta(_fixed(ops, x, q) + 1, q))),

@@ -36,7 +36,7 @@ erfinv = unary(
     symbol="erf⁻¹", latex=r"\operatorname{{erf}}^{{-1}} {0}",
     locals_latex=(r"\frac{{\sqrt{{\pi}}}}{{2}} e^{{(\operatorname{{erf}}^{{-1}} {0})^2}}",),
     sentence="takes the inverse error function of {0}", domain=(Domain(low=-1.0, high=1.0),), keeps="output",
-    registered="Erfinv",
+    registered="Erfinv", expression="erfinv({0})",
     doc=of_one("Inverse error function.", "√π/2·e^(y²) with y the output", """
 >>> print(lab.math.erfinv(0.0))
 Tensor(0.0, shape=(), dtype=float32)""", domain="-1 < x < 1; infinite at the ends, nan beyond"))
@@ -46,7 +46,7 @@ erfcinv = unary(
     symbol="erfc⁻¹", latex=r"\operatorname{{erfc}}^{{-1}} {0}",
     locals_latex=(r"-\frac{{\sqrt{{\pi}}}}{{2}} e^{{(\operatorname{{erfc}}^{{-1}} {0})^2}}",),
     sentence="takes the inverse complementary error function of {0}", domain=(Domain(low=0.0, high=2.0),),
-    keeps="output",
+    keeps="output", expression="erfcinv({0})",
     doc=of_one("Inverse complementary error function.", "-√π/2·e^(y²) with y the output", """
 >>> print(f"{lab.math.erfcinv(0.5):.4f}")
 0.4769""", domain="0 < x < 2; infinite at the ends, nan beyond"))
@@ -55,7 +55,7 @@ ndtri = unary(
     "ndtri", special("ndtri"), lambda ops, g, out, x: g * (_NORMAL * ops.exp(out * out * 0.5)),
     symbol="Φ⁻¹", latex=r"\Phi^{{-1}}({0})", locals_latex=(r"\sqrt{{2 \pi}}\, e^{{(\Phi^{{-1}}({0}))^2 / 2}}",),
     sentence="takes the quantile {0} of the normal distribution", domain=(Domain(low=0.0, high=1.0),), keeps="output",
-    registered="Ndtri",
+    registered="Ndtri", expression="ndtri({0})",
     doc=of_one("Quantile function of the standard normal distribution.", "√(2π)·e^(y²/2) with y the output", """
 >>> print(lab.math.ndtri(0.5))
 Tensor(0.0, shape=(), dtype=float32)""", domain="0 < x < 1; infinite at the ends, nan beyond"))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.arrays import on_gpu
+from autodiff_lab.kernels.base.elementwise import Chain, in_one_pass
 
 
 def _function(name: str, arrays: tuple[Any, ...]) -> Callable[..., Any]:
@@ -34,3 +35,8 @@ def special(name: str) -> Callable[..., Any]:
             return function(*[x.astype(np.float32) for x in arrays]).astype(dtype)
         return function(*[x if x.dtype == dtype else x.astype(dtype) for x in arrays])
     return kernel
+
+
+def looped(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel of one input as a loop of a function in `kernels.maths`, for orders that have no op."""
+    return in_one_pass(name, kernel, lambda: Chain((f"found = {name}(v0)",), "found"), 1)
