@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+import autodiff_lab as lab
 from autodiff_lab.kernels.matmul.exponential import exponential_derivatives, exponentials
 
 DTYPES = ["float32", "float64", "complex64", "complex128"]
@@ -74,3 +75,14 @@ def test_a_large_norm_alone_costs_no_digits(b: float) -> None:
         np.testing.assert_allclose(exponentials(np.array([[1, b], [0, -1]])), expected, 5e-13, 1e-13)
     nilpotent = np.array([[0, b, 0], [0, 0, 3], [0, 0, 0]])
     near(exponentials(nilpotent), np.eye(3) + nilpotent + nilpotent @ nilpotent / 2, 1e-15)
+
+
+@pytest.mark.parametrize("what", [np.nan, np.inf, 1e4])
+def test_compiled_functions_leave_to_numpy_what_loops_decline(what: float) -> None:
+    pytest.importorskip("numba", reason="sequences need Numba")
+    compiled = lab.function(lambda x: lab.linalg.expm(2.0 * x) + 1.0)
+    x = drawn(3, "float64", *[0.5] * 20)
+    for _ in range(2):
+        near(compiled(lab.constant(x)).numpy(), exponentials(2 * x) + 1, 1e-14)
+    x[4, 0, 1] = what
+    np.testing.assert_allclose(compiled(lab.constant(x)).numpy(), exponentials(2 * x) + 1, 1e-12, 1e-12)
