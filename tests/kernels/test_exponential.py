@@ -8,6 +8,7 @@ import scipy.linalg
 
 import autodiff_lab as lab
 from autodiff_lab.kernels.matmul.exponential import exponential_derivatives, exponentials
+from tests.kernels.agreement import agree, declined
 
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 
@@ -86,3 +87,18 @@ def test_compiled_functions_leave_to_numpy_what_loops_decline(what: float) -> No
         near(compiled(lab.constant(x)).numpy(), exponentials(2 * x) + 1, 1e-14)
     x[4, 0, 1] = what
     np.testing.assert_allclose(compiled(lab.constant(x)).numpy(), exponentials(2 * x) + 1, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_loops_agree_with_numpy_in_every_layout(dtype: str) -> None:
+    pytest.importorskip("numba", reason="overrides need Numba")
+    near = 2e-5 if dtype == "float32" else 1e-13
+    for n in (1, 2, 3, 5, 6, 20):
+        for norms in ((1.0,), (0.1, 3.0), np.linspace(0, 9, 37)):
+            x, e = drawn(n, dtype, *norms) + 0, drawn(n, dtype, *norms) + np.eye(n, dtype=dtype)
+            for left in (x, x.swapaxes(-1, -2), x[..., ::-1, ::-1], x[0]):
+                agree("exponentials", left, tolerance=near)
+            for right in (e, e.swapaxes(-1, -2), e[..., ::-1]):
+                agree("exponential_derivatives", x, right, tolerance=near)
+    assert declined("exponentials", np.full((3, 2, 2), np.nan))
+    assert declined("exponential_derivatives", x, e[0])

@@ -12,6 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.kernels.base.choose import chosen
+
+LARGEST = 32
+"""Rows of the largest matrix of which loops take the exponential."""
 DEGREES = (12, 18)
 BOUNDS = np.array([
     [[1.461661507209034, 3.010066362817634], [0.299615891381158, 1.090863719290036]],
@@ -55,7 +59,11 @@ def _weights(kind: Any) -> Any:
 WEIGHTS = np.stack([_weights(np.float32), _weights(np.float64)])
 
 
-def exponentials(x: Any) -> Any:
+def _multiplications(x: Any, *others: Any) -> float:
+    return x.size * x.shape[-1] if 0 < x.shape[-1] <= LARGEST else 0
+
+
+def _exponentials_of(x: Any) -> Any:
     """Return the exponentials of matrices (*b, n, n); nan where a matrix is not finite.
 
     Examples
@@ -68,7 +76,7 @@ def exponentials(x: Any) -> Any:
     return np.exp(x) if x.shape[-1] == 1 else _exponentials(np.asarray(x)[None])[0]
 
 
-def exponential_derivatives(x: Any, e: Any) -> Any:
+def _derivatives_of(x: Any, e: Any) -> Any:
     """Return the derivatives of the exponential at matrices x (*b, n, n) in the directions e of the same shape.
 
     Examples
@@ -79,6 +87,12 @@ def exponential_derivatives(x: Any, e: Any) -> Any:
     [[1.0, 2.0], [3.0, 4.0]]
     """
     return np.exp(x) * e if x.shape[-1] == 1 else _exponentials(np.stack(np.broadcast_arrays(x, e)))[1]
+
+
+exponentials = chosen("exponentials", _exponentials_of, "matmul.exponentials", _multiplications)
+exponential_derivatives = chosen(
+    "exponential_derivatives", _derivatives_of, "matmul.exponential_derivatives", _multiplications
+)
 
 
 def _times(x: Any, y: Any) -> Any:
