@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_920, "ops": 8_535, "kernels": 14_765, "gpu": 1_600, "compile": 9_070, "extras": 6_115}
+BUDGETS = {"engine": 3_920, "ops": 8_535, "kernels": 14_765, "gpu": 1_600, "compile": 9_073, "extras": 6_115}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 82_210
 CORE = 70_870

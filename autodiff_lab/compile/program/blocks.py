@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.transforms import FUNCTIONS
 from autodiff_lab.engine.op import Op
-from autodiff_lab.kernels.matmul.little_exponential import room_of
+from autodiff_lab.kernels.matmul.little_exponential import WIDEST, room_of
 
 LARGEST_MATRIX = 32
 """Rows of the largest matrix that is not left to LAPACK, where a call of it stands by itself."""
@@ -22,6 +22,8 @@ LARGEST_IN_LOOP = 64
 """Rows of the largest matrix in a loop, which runs without Python only if all of it does."""
 MOST_INSERTED, LONGEST_ORDER = 16, 64
 """Positions that are kept in order while a row of any length is read, and elements of a row that is ordered so."""
+LONGEST_PRODUCTS = 100_000
+"""Multiplications of the products of exponentials that are not left to BLAS, unless the matrices lie side by side."""
 LONGEST_SUM = 4096
 """Elements of the longest sum, which is added up in its own precision."""
 _FLOATS, _INTEGERS, _COMPLEX = ("float32", "float64"), ("int32", "int64"), ("complex64", "complex128")
@@ -95,6 +97,8 @@ def _exponential(line: Line, values: list[Value]) -> Block | None:
     *lead, n, _ = values[0].shape
     sizes, given = (math.prod(lead), n), len(line.ins)
     if values[-2].shape != values[0].shape or values[-2].dtype != values[0].dtype:
+        return None
+    if n > WIDEST and sizes[0] * n**3 > LONGEST_PRODUCTS:
         return None
     return Block(_EXPONENTIALS, line.op.name, sizes, (True,) * given, room_of(*sizes, given))
 
