@@ -15,6 +15,7 @@ from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.kernels.cuda.traffic import because
 
 _LAPACK = "LAPACK has this function, the GPU libraries do not"
+_NORMS = "each matrix is scaled and squared by its own norm"
 _SPECIAL = "CuPy has no such function"
 _STEPS = "each step is a dozen small launches that wait for those of the step before"
 STAYS = {
@@ -25,7 +26,8 @@ STAYS = {
     "ctc_loss": _STEPS,
     "dawsn": _SPECIAL,
     "eig": _LAPACK,
-    "expm": "SciPy scales and squares each matrix by its own norm",
+    "expm": _NORMS,
+    "expm_frechet": _NORMS,
     "fresnel_cos": _SPECIAL,
     "fresnel_sin": _SPECIAL,
     "igamma_grad": "the number of terms of its series depends on the largest value, which is read",

@@ -326,6 +326,13 @@ def test_systems_of_three_diagonals_are_part_of_a_sequence(shape: tuple[int, ...
         assert np.isfinite(x[[0, 2, 3]]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 17, 3, 3), (2, 5, 5), (3, 9, 9), (18, 2, 2)])
+def test_exponentials_of_small_matrices_are_part_of_a_sequence(shape: tuple[int, ...], dtype: str) -> None:
+    sizes = np.linspace(0.02, 0.5, shape[0]).reshape(-1, *[1] * (len(shape) - 1))
+    in_one_call(second(lambda x: lab.linalg.expm(lab.linalg.matrix_transpose(x * sizes))), normal(*shape, dtype=dtype))
+
+
 def test_elements_of_a_variable_are_read_together() -> None:
     """A call for each would cost more than what is done with them."""
     table, others = lab.Variable(normal(6, 8, dtype="float64")), lab.Variable(normal(3, dtype="float64"))

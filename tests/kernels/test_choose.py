@@ -217,7 +217,8 @@ def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
     assert ops_of_the_catalogue()
     served, by_reference = methods(), {
         "extreme_grad", "logsumexp_shares", "max_pool_pick", "change_rows", "search_rows", "choose_elements",
-        "solve_stack", "top_positions", "solve_all", "inverse_all", "determinant_all",
+        "solve_stack", "top_positions", "solve_all", "inverse_all", "determinant_all", "exponentials",
+        "exponential_derivatives",
     }  # fmt: skip
     for name, kernel in choose.CHOSEN.items():
         if kernel.family in {"", "nowhere"}:

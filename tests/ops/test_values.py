@@ -26,7 +26,7 @@ HELD_ELSEWHERE = {
     "max_pool_pick", "moments", "normalize_grad", "lstm_grad", "gru_grad", "simple_rnn_grad",
     "reduce_join", "regex_full_match", "regex_replace", "sparse_matmul",
     "string_join", "string_length", "string_lower", "string_strip", "string_upper", "substr", "to_number",
-    *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "diag_range", "diag_range_part", "einsum", "expm",
+    *REFUSES_HALVES, "band_part", "cross", "diag", "diag_part", "diag_range", "diag_range_part", "einsum",
     "inverse_gaps", "logm", "lu_factors", "permute", "sqrtm", "sylvester", "tridiagonal_solve", "unpermute",
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.transforms import FUNCTIONS
 from autodiff_lab.engine.op import Op
+from autodiff_lab.kernels.matmul.little_exponential import WIDEST, room_of
 
 LARGEST_MATRIX = 32
 """Rows of the largest matrix that is not left to LAPACK, where a call of it stands by itself."""
@@ -21,10 +22,13 @@ LARGEST_IN_LOOP = 64
 """Rows of the largest matrix in a loop, which runs without Python only if all of it does."""
 MOST_INSERTED, LONGEST_ORDER = 16, 64
 """Positions that are kept in order while a row of any length is read, and elements of a row that is ordered so."""
+LONGEST_PRODUCTS = 100_000
+"""Multiplications of the products of exponentials that are not left to BLAS, unless the matrices lie side by side."""
 LONGEST_SUM = 4096
 """Elements of the longest sum, which is added up in its own precision."""
 _FLOATS, _INTEGERS, _COMPLEX = ("float32", "float64"), ("int32", "int64"), ("complex64", "complex128")
 _MATRICES, _POSITIONS = "autodiff_lab.kernels.matmul.little", "autodiff_lab.kernels.indexing.little"
+_EXPONENTIALS = "autodiff_lab.kernels.matmul.little_exponential"
 _REDUCTIONS, _FOURIER = "autodiff_lab.kernels.reductions.little", "autodiff_lab.kernels.fourier.little"
 
 
@@ -87,6 +91,16 @@ def _system(line: Line, values: list[Value]) -> Block | None:
     name = "solve" if line.op.name == "solve" else "triangular"
     how = (int(line.params["lower"]),) if name == "triangular" else ()
     return Block(_MATRICES, name, (math.prod(b[:-2]), *b[-2:], *how), (True, True), 0 if how else a[-1] ** 2)
+
+
+def _exponential(line: Line, values: list[Value]) -> Block | None:
+    *lead, n, _ = values[0].shape
+    sizes, given = (math.prod(lead), n), len(line.ins)
+    if values[-2].shape != values[0].shape or values[-2].dtype != values[0].dtype:
+        return None
+    if n > WIDEST and sizes[0] * n**3 > LONGEST_PRODUCTS:
+        return None
+    return Block(_EXPONENTIALS, line.op.name, sizes, (True,) * given, room_of(*sizes, given))
 
 
 def _three_diagonals(line: Line, values: list[Value]) -> Block | None:
@@ -271,7 +285,8 @@ _GIVEN = {
 _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "all": _reduced, "any": _reduced, "marked_classes": _hot, "one_hot": _hot, **dict.fromkeys(FUNCTIONS, _transformed),
     "argmax": _found, "argmin": _found, "argsort": _ordered, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned,
-    "cumsum": _scanned, "expect": _assumed, "put_along": _along_rows, "take_along": _along_rows,
+    "cumsum": _scanned, "expect": _assumed, "expm": _exponential,
+    "expm_frechet": _exponential, "put_along": _along_rows, "take_along": _along_rows,
     "top_positions": _ordered,
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,

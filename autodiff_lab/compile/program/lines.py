@@ -105,6 +105,7 @@ STATIC = frozenset({
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "argsort", "marked_classes",
     "put_along", "take_along", "top_positions", "ctc_loss", "softmax_minus_occupancy", "expect",
     "segment_sum", "segment_max", "segment_min", "cross", "l2_loss", "tridiagonal_solve",
+    "expm", "expm_frechet",
 })  # fmt: skip
 """Ops, beside the elementwise ones, whose result shape follows from the shapes of the inputs."""
 SIZED_BY_VALUES = frozenset({"where_true", "unique", "unique_counts", "unique_numbers"})

@@ -14,7 +14,8 @@ import numpy as np
 
 from autodiff_lab.kernels.base.loops import loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
-from autodiff_lab.kernels.matmul import little
+from autodiff_lab.kernels.matmul import little, little_exponential
+from autodiff_lab.kernels.matmul.exponential import LARGEST
 
 _WORTH_A_THREAD = 1_000_000
 """Multiplications."""
@@ -118,6 +119,45 @@ def inverse_all(x: Any) -> Any:
 def determinant_all(x: Any) -> Any:
     """Eliminate matrix after matrix, and multiply what is left on the diagonals."""
     return _of_each(_multiply_pivots, x, x.shape[:-2])
+
+
+@loop("int64({t}[::1], {t}[::1], {t}[::1], int64, int64, int64, int64)", wraparound=False)
+def _exponentiate(x: Any, room: Any, a: Any, count: int, n: int, a_down: int, a_along: int) -> int:
+    return little_exponential.expm(x, room, a, count, n, n * n, a_down, a_along)
+
+
+@loop("int64({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64, int64, int64, int64, int64, int64)", wraparound=False)
+def _derive(
+    x: Any, room: Any, a: Any, e: Any, count: int, n: int, a_down: int, a_along: int, e_down: int, e_along: int
+) -> int:
+    return little_exponential.expm_frechet(x, room, a, e, count, n, n * n, a_down, a_along, n * n, e_down, e_along)
+
+
+def _of_exponentials(run: Any, *given: Any) -> Any:
+    (n, shape, dtype), parts = (given[0].shape[-1], given[0].shape, given[0].dtype), len(given)
+    if not given[0].size or n > LARGEST or any(a.shape != shape or a.dtype != dtype for a in given):
+        return NotImplemented
+    x, stacks = np.empty(shape, dtype), [_flat(a) for a in given]
+    made, apart = x.reshape(-1), [distance for stack in stacks for distance in stack[1:]]
+
+    def part(low: int, high: int) -> int:
+        own, room = slice(low * n * n, high * n * n), np.empty(little_exponential.room_of(high - low, n, parts), dtype)
+        return run[dtype](made[own], room, *[stack[0][own] for stack in stacks], high - low, n, *apart)
+
+    failed = spread(part, math.prod(shape[:-2]), max(1, _WORTH_A_THREAD // (10 * parts * n**3)))
+    return NotImplemented if any(failed) else x
+
+
+@override(_exponentiate)
+def exponentials(x: Any) -> Any:
+    """Scale, approximate and square matrix after matrix, or several side by side."""
+    return _of_exponentials(_exponentiate, x)
+
+
+@override(_derive)
+def exponential_derivatives(x: Any, e: Any) -> Any:
+    """Carry the derivative along."""
+    return _of_exponentials(_derive, x, e)
 
 
 def _regular(a: Any, *others: Any) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.kernels.matmul.exponential import FEWEST, LARGEST, exponentials
+from autodiff_lab.kernels.matmul.exponential import exponential_derivatives, exponentials
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import square
 from autodiff_lab.ops.linalg.solving import flip, lapack
@@ -44,13 +44,6 @@ def _each(function: Any, x: Any) -> Any:
     return np.stack([m.real for m in flat]).reshape(x.shape).astype(x.dtype)
 
 
-def _expm(x: Any) -> Any:
-    if x.__class__ is np.ndarray and x.ndim > 2 and x.size >= FEWEST * x.shape[-1] ** 2 > 0 and x.shape[-1] <= LARGEST:
-        return exponentials(x)
-    from scipy.linalg import expm
-    return _each(expm, x)
-
-
 def _logm(x: Any) -> Any:
     from scipy.linalg import logm
 
@@ -69,27 +62,43 @@ def _sqrtm(x: Any) -> Any:
     return _each(sqrtm, x)
 
 
-def _by_blocks(name: str) -> Any:
-    """Return the Fréchet derivative of f at Aᵀ, the corner of f of a block matrix (Mathias 1996)."""
-    def rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
-        n = x.shape[-1]
-        a = flip(ops, x)
-        top = ops.concat(a, g, axis=-1)
-        bottom = ops.concat(a * 0, a, axis=-1)
-        whole = getattr(ops, name)(ops.concat(top, bottom, axis=-2))
-        corner = ops.slice_axis(whole, axis=-1, start=n, stop=2 * n)
-        return ops.slice_axis(corner, axis=-2, start=0, stop=n)
-    return rule
+def _block(ops: Any, a: Any, b: Any, below: Any) -> Any:
+    """Return the matrix [[a, b], [0, below]]."""
+    return ops.concat(ops.concat(a, b, axis=-1), ops.concat(a * 0, below, axis=-1), axis=-2)
+
+
+def _corner(ops: Any, whole: Any, n: int) -> Any:
+    """Return the block on the right above: of f([[a, b], [0, a]]) the derivative in direction b (Mathias 1996)."""
+    return ops.slice_axis(ops.slice_axis(whole, axis=-1, start=n, stop=2 * n), axis=-2, start=0, stop=n)
+
+
+def _logm_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
+    a = flip(ops, x)
+    return _corner(ops, ops.logm(_block(ops, a, g, a)), x.shape[-1])
+
+
+def _frechet_rule(ops: Any, g: Any, out: Any, x: Any, e: Any) -> Any:
+    """Return the second derivative at Aᵀ in the directions g and Eᵀ, the corner of the first one of block matrices."""
+    a, turned = flip(ops, x), flip(ops, e)
+    zero = a * 0
+    return _corner(ops, ops.expm_frechet(_block(ops, a, g, a), _block(ops, turned, zero, turned)), x.shape[-1])
 
 
 exponential = general(
-    "expm", _expm,
-    _by_blocks("expm"), stacked=False, symbol="exp", latex=r"\exp({0})", locals_latex=("L_{{exp}}",),
-    sentence="takes the exponential of the matrix {0}", keeps="inputs", registered="MatrixExponential",
+    "expm", exponentials, lambda ops, g, out, x: ops.expm_frechet(flip(ops, x), g), stacked=False, symbol="exp",
+    latex=r"\exp({0})", locals_latex=("L_{{exp}}",), sentence="takes the exponential of the matrix {0}",
+    keeps="inputs", registered="MatrixExponential",
     doc="The kernel-level matrix exponential; `lab.linalg.expm` is the public function.")
+exponential_derivative = general(
+    "expm_frechet", exponential_derivatives,
+    _frechet_rule, lambda ops, g, out, x, e: ops.expm_frechet(flip(ops, x), g), stacked=False, symbol="L",
+    latex=r"L_{{\exp}}({0}, {1})",
+    locals_latex=(r"L_{{\exp}}^{{(2)}}({0}^T, {1}^T, \cdot)", r"L_{{\exp}}({0}^T, \cdot)"),
+    sentence="takes the derivative of the matrix exponential at {0} in direction {1}", keeps="inputs",
+    doc="The Fréchet derivative of the matrix exponential; the rule of `expm` uses it.")
 logarithm = general(
     "logm", _logm,
-    _by_blocks("logm"), stacked=False, symbol="ln", latex=r"\ln({0})", locals_latex=("L_{{ln}}",),
+    _logm_rule, stacked=False, symbol="ln", latex=r"\ln({0})", locals_latex=("L_{{ln}}",),
     sentence="takes the logarithm of the matrix {0}", keeps="inputs", registered="MatrixLogarithm",
     doc="The kernel-level matrix logarithm; `lab.linalg.logm` is the public function.")
 

@@ -22,6 +22,11 @@ def _square(rng: np.random.Generator) -> list[Call]:
     return [((0.3 * positive(rng, *s),), {}) for s in ((1, 1), (3, 3), (2, 2, 2))]
 
 
+@sampler("expm_frechet")
+def _directions(rng: np.random.Generator) -> list[Call]:
+    return [(normal(rng, s, s), {}) for s in ((1, 1), (3, 3), (2, 2, 2))]
+
+
 @sampler("lu", "lu_factors")
 def _pivoted(rng: np.random.Generator) -> list[Call]:
     return [((np.array([[0.1, 2.0, 0.3], [3.0, 0.2, 0.5], [0.4, 0.6, 4.0]]) + rng.uniform(0, 0.05, (3, 3)),), {})]
