@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_920, "ops": 8_535, "kernels": 14_520, "gpu": 1_600, "compile": 9_330, "extras": 6_115}
+BUDGETS = {"engine": 3_920, "ops": 8_570, "kernels": 15_005, "gpu": 1_600, "compile": 9_635, "extras": 6_125}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
-WHOLE = 82_225
-CORE = 70_870
+WHOLE = 83_060
+CORE = 71_705
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 

@@ -15,6 +15,7 @@ from autodiff_lab.compile.program.reroll import Carried
 from autodiff_lab.compile.recurrences.body import VALUE, Body, given
 from autodiff_lab.compile.recurrences.joins import without_joins
 from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
+from autodiff_lab.compile.recurrences.products import Tiled, along, tiled, turned
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
@@ -36,7 +37,7 @@ class Text:
     outside : list
         Flat arrays that come in: by value, by loop and statement (what an earlier loop stored), or by table.
     numbers : list of int
-        Where what moves from turn to turn begins, and its steps.
+        Where what moves from turn to turn begins, and its steps; addresses of steps that it calls.
     stacks, finals : list of int
         Statements of which every value is stored, and of which the last one is.
     multiplies : bool
@@ -205,6 +206,7 @@ class Text:
         for view in views:
             self._moving.setdefault((view.base, view.first, view.step), []).append(view)
         before = self._begun()
+        self._ahead: list[str] = []
         turn = [row for piece in self.order.pieces for row in self._piece(piece)]
         turn += self._carried_on()
         copies = [self._copy(last, whole(("final", at), self._shape(at))) for at, last in self.last.items()]
@@ -223,6 +225,7 @@ class Text:
             "far = int32(0)",
             *lengths,
             *before,
+            *self._ahead,
             "for i in range(turns):",
             *indented([*windows, *turn]),
             *after,
@@ -236,7 +239,8 @@ class Text:
         imported = ["from autodiff_lab.kernels.matmul.direct import product"] if self.multiplies else []
         blocks = {piece.block[:2]: None for piece in self.order.pieces if isinstance(piece, Apply)}
         imported += [f"from {module} import {function}" for module, function in blocks]
-        imported += ["from numpy import int64"] if self.ends["int64"] else []
+        imported += ["from numpy import int64"] if self.ends["int64"] or self._ahead else []
+        imported += ["from autodiff_lab.kernels.base.pointers import call_step"] if self._ahead else []
         head = [
             *preamble(kind, texts), "from numpy import float64", *imported,
             *constant_rows(dict(enumerate(self._values.values())), dict(enumerate(self._values))),
@@ -316,9 +320,11 @@ class Text:
     def _product(self, piece: Product) -> list[str]:
         """Write a product of matrices, or a loop over a stack of them."""
         (x, y), z = piece.ins, piece.target
+        if (step := tiled(piece, self.body.dtype.name)) is not None:
+            return self._tiled(x, y, z, step)
         lead, (m, k), n = z.shape[:-2], x.shape[-2:], y.shape[-1]
         given = [self._matrix(one, len(lead)) for one in (x, y, z)]
-        (along_x, flips_x), (along_y, flips_y) = _along(x), _along(y)
+        (along_x, flips_x), (along_y, flips_y) = along(x), along(y)
         along_x, along_y = self._stride(x, along_x), self._stride(y, along_y)
         keep = "one" if piece.onto is not None else "zero"
         call = f"product(where, {', '.join(given)}, {m}, {n}, {k}, {along_x}, {flips_x}, {along_y}, {flips_y}, {keep})"
@@ -326,6 +332,19 @@ class Text:
         for depth in range(len(lead) - 1, -1, -1):
             made = [f"for j{depth} in range({lead[depth]}):", *indented(made)]
         return made
+
+    def _tiled(self, x: View, y: View, z: View, step: Tiled) -> list[str]:
+        """Write the call of a step that multiplies by tiles; what stays the same is put into its slots once."""
+        slots, at = f"slots{len(self.numbers)}", len(self.numbers)
+        self.numbers.append(step.address)
+        self._ahead += [f"{slots} = empty(11, int64)"]
+        self._ahead += [f"{slots}[{3 + n}] = {value}" for n, value in enumerate(step.slots)]
+        places = [self._place(one) for one in (x, y, z)]
+        if step.turns:
+            self._ahead += turned(f"turned{at}", *places[1], y.shape, y.strides)
+            places[1] = f"turned{at}", 0
+        filled = [f"{slots}[{n}] = {base}[{offset}:].ctypes.data" for n, (base, offset) in enumerate(places)]
+        return [*filled, f"far |= call_step(moves[{at}], {slots}.ctypes.data)"]
 
     def _matrix(self, view: View, lead: int) -> str:
         base, offset = self._place(view)
@@ -353,11 +372,3 @@ def _apart(statements: list[Statement]) -> tuple[list[Statement], list[Statement
     """Return the statements of a body, and those that store values in stacks."""
     stores = [one for one in statements if isinstance(one.out, tuple)]
     return [one for one in statements if not isinstance(one.out, tuple)], stores
-
-
-def _along(matrix: View) -> tuple[int, bool]:
-    """Return how far rows lie apart, or columns where those are contiguous, and whether they are."""
-    (m, n), (a, b) = matrix.shape[-2:], matrix.strides[-2:]
-    if (b == 1 or n == 1) and (a >= n or m == 1):
-        return max(a if m > 1 else n, 1), False
-    return max(b if n > 1 else m, 1), True

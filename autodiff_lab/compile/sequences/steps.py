@@ -23,14 +23,10 @@ from autodiff_lab.compile.sequences.layouts import (
     parts_of_whole,
     seen_by,
 )
+from autodiff_lab.compile.sequences.texts import LARGEST_RIGHT, MOST_WORK
 
 MOST_SCALARS = 40
 """From so many single numbers on, loops are searched for in them, see `scalars`."""
-MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 20, 16: 1 << 14}, 1 << 18
-"""Multiplications of the largest product by the bytes of a vector register, and bytes of the largest right operand.
-
-Up to there tiles are as fast as OpenBLAS or faster, and no call from Python comes between two steps.
-"""
 WORK_OF_EACH = 1 << 13
 """Multiplications of each product of a stack of any length up to which a call of OpenBLAS takes longer than it."""
 LEAST_ALONE = 1024
