@@ -289,7 +289,7 @@ def _accumulated(walk: _Walk, line: Line) -> Any:
     if lead is None or not are_few(last := shape[len(lead) :]):
         return None
     rank = len(lead)
-    whole = walk.apart(line.ins[0], len(last), line) if onto else np.zeros(last, np.int64)
+    whole = walk.apart(line.ins[0], len(last), line) if onto else np.full(last, -1)  # where nothing is yet
     if whole is None:
         return None
     made = whole.flatten()
@@ -301,9 +301,9 @@ def _accumulated(walk: _Walk, line: Line) -> Any:
         if at is None or parts is None:
             return None
         for n, one in zip((at - 1).flat, parts.flat, strict=True):
-            made[n] = walk.write("add", (made[n], one), lead, line) if made[n] else one
-    zero = 0 if made.all() else walk.uniform(0, lead, line.outs[0])
-    return np.where(made, made, zero).reshape(last)
+            made[n] = one if made[n] < 0 else walk.write("add", (made[n], one), lead, line)
+    zero = walk.uniform(0, lead, line.outs[0]) if np.any(made < 0) else -1
+    return np.where(made < 0, zero, made).reshape(last)
 
 
 _RULES: dict[str, Callable[[_Walk, Line], Any]] = {
