@@ -101,7 +101,7 @@ LONGEST_WAIT = 60.0
 _held: list[bool] = []
 _background: dict[str, Any] = {}
 """The queue of jobs and the thread that does them, once a job was asked for."""
-_state: dict[str, Any] = {"ends": False, "hurried": 0, "computes": False, "owed": 0.0}
+_state: dict[str, Any] = {"ends": False, "hurried": 0, "computes": False, "rests until": 0.0, "owed": 0.0}
 IDLE = 5.0
 """Seconds without a job after which the background ends what it keeps for the next one."""
 NEEDED = (
@@ -170,8 +170,12 @@ def relax() -> None:
 
 
 def lend(seconds: float) -> None:
-    """Let the background have a share of the time that a call took, if it has something to compute."""
-    if not _state["computes"]:
+    """Let the background have a share of the time that a call took, if it has something to compute.
+
+    A thread whose rest is over may ask for the interpreter's lock in vain for a long time: it has to wait 5 ms again
+    each time that the program gives the lock up and takes it back, as NumPy does.  So the clock says when rests end.
+    """
+    if not _state["computes"] or time.perf_counter() < _state["rests until"]:
         return
     owed = _state["owed"] = _state["owed"] + LENT * seconds
     if owed >= _LEAST_LOAN:
@@ -200,8 +204,9 @@ def breathe() -> None:
         raise Ended
     worked = time.thread_time() - since
     if worked >= WORK and not _state["hurried"]:
-        with resting():
-            time.sleep(min(REST * worked, 0.05))
+        rest = min(REST * worked, 0.05)
+        _state["rests until"] = time.perf_counter() + rest
+        time.sleep(rest)
         _HERE.since = time.thread_time()
 
 
