@@ -18,8 +18,8 @@ def test_a_loan_that_took_longer_is_paid_back_by_later_calls(monkeypatch: pytest
 
     monkeypatch.setattr(time, "sleep", sleep)
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    monkeypatch.setitem(compiler._state, "computes", True)
-    monkeypatch.setitem(compiler._state, "owed", 0.0)
+    for key, value in (("computes", True), ("owed", 0.0), ("rests until", 0.0)):
+        monkeypatch.setitem(compiler._state, key, value)
     took = 1e-4
     for _ in range(1000):
         compiler.lend(took)
@@ -30,6 +30,20 @@ def test_a_loan_that_took_longer_is_paid_back_by_later_calls(monkeypatch: pytest
     count = len(slept)
     compiler.lend(1.0)
     assert len(slept) == count
+
+
+def test_calls_lend_as_soon_as_the_clock_says_that_a_rest_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that rests cannot say so: it may wait long for the interpreter's lock."""
+    slept: list[float] = []
+    monkeypatch.setattr(compiler.time, "sleep", slept.append)
+    monkeypatch.setattr(compiler.time, "perf_counter", lambda: 10.0)
+    for key, value in (("computes", True), ("owed", 0.0), ("rests until", 10.1)):
+        monkeypatch.setitem(compiler._state, key, value)
+    compiler.lend(0.01)
+    assert not slept
+    monkeypatch.setitem(compiler._state, "rests until", 9.9)
+    compiler.lend(0.01)
+    assert slept == [0.01 * compiler.LENT]
 
 
 def test_modules_are_imported_one_by_one_and_missing_ones_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
