@@ -46,7 +46,7 @@ def code_of(program: Program, backend: str) -> Code:
         names = names_of(program)
         steps: list[Step] = list(program.lines)
     else:
-        program = lowered(in_components(program) if memory is None else program)
+        program = lowered(in_components(program))
         calls: dict[int, Call] = {}
         if memory is None:
             traced, (program, calls) = program, with_recurrences(program, skipped, unrolled)

@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.loops.strided import source_in, with_strided
+from autodiff_lab.compile.loops.strided import origin_in, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, Writer, constant_rows, indented, with_names
 from autodiff_lab.compile.program.expressions import functions_in
 from autodiff_lab.compile.program.program import Line, Program
@@ -40,7 +40,7 @@ def flat(array: Any) -> Any:
 
 def kernel_of(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel:
     """Compile a region."""
-    region, strided = with_strided(region, program, LONGEST_ROW, lambda i: source_in(program, i))
+    region, strided = with_strided(region, program, LONGEST_ROW, lambda i: origin_in(program, i))
     writer = Writer(region, program, parts_of(region, program, texts_of(region, program)), strided)
     ins, outs = given_and_made(writer)
     function = _wrapper(writer, load(writer.module()).loop, ins, outs)

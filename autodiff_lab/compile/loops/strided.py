@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from autodiff_lab.compile.program.looking import VIEWING
+from autodiff_lab.compile.program.layouts import dense_strides, is_dense, merged, places_of, seen_by
+from autodiff_lab.compile.program.looking import looking
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
-from autodiff_lab.compile.sequences.layouts import dense_strides, is_dense, merged, seen_by
 
 SHORTEST = 32
 """Elements of the shortest row that is read in place: to begin a row takes as long as to copy so many elements."""
@@ -50,7 +48,7 @@ class Strided(NamedTuple):
         return "columns" if abs(self.step) == 1 else f"(columns - 1) * {abs(self.step)} + 1"
 
 
-class Source(NamedTuple):
+class Origin(NamedTuple):
     """Where a value lies: in the memory of a base, taken from there by ops, from an element on and with strides."""
 
     base: int
@@ -60,21 +58,21 @@ class Source(NamedTuple):
 
 
 def with_strided(
-    region: Region, program: Program, most: int, source_of: Callable[[int], Source]
+    region: Region, program: Program, most: int, origin_of: Callable[[int], Origin]
 ) -> tuple[Region, dict[int, Strided]]:
     """Return the region, perhaps with rows that it did not have, and the operands that it reads in place.
 
     Rows of more than `most` elements are processed in blocks, which can be read in place if neighbours are contiguous.
     """
-    found: dict[int, Source] = {}
+    found: dict[int, Origin] = {}
     splits: dict[int, int] = {}
     for i in region.ins():
         if region.how[i] != "whole" or i in program.constants:
             continue
-        source = source_of(i)
-        split = _split(region.shape, source.strides)
-        if not is_dense(region.shape, source.strides) and split is not None:
-            found[i], splits[i] = source, split
+        origin = origin_of(i)
+        split = _split(region.shape, origin.strides)
+        if not is_dense(region.shape, origin.strides) and split is not None:
+            found[i], splits[i] = origin, split
     if region.split is None and splits:
         region = replace(region, split=max(splits.values()))
     made: dict[int, Strided] = {}
@@ -82,15 +80,16 @@ def with_strided(
         axes = merged(region.shape[region.split :], strides[region.split :])
         step = axes[0][1] if axes else 1
         if splits[i] <= (region.split or 0) and (region.columns <= most or step == 1):
-            made[i] = Strided(base, lines, _starts(region, offset + min(0, step * (region.columns - 1)), strides), step)
+            starts = places_of(region.shape[: region.split], strides[: region.split], offset)
+            made[i] = Strided(base, lines, starts + min(0, step * (region.columns - 1)), step)
     return region, made
 
 
-def source_in(program: Program, value: int) -> Source:
+def origin_in(program: Program, value: int) -> Origin:
     """Return where a value of a program lies if what ops look at is contiguous."""
     lines: list[Line] = []
     base = value
-    while (line := program.made_by.get(base)) is not None and line.op.name in VIEWING and len(line.ins) == 1:
+    while (line := looking(base, program)) is not None:
         lines.append(line)
         base = line.ins[0]
     while lines:
@@ -101,9 +100,9 @@ def source_in(program: Program, value: int) -> Source:
                 seen = seen_by(line, program.values[line.ins[0]].shape, kind.dtype, lies[1])
                 lies = None if seen is None else (lies[0] + seen[0], seen[1])
         if lies is not None:
-            return Source(base, tuple(reversed(lines)), *lies)
+            return Origin(base, tuple(reversed(lines)), *lies)
         base = lines.pop().outs[0]  # what its op makes is a copy, and may be what the others look at
-    return Source(base, (), 0, dense_strides(program.values[base].shape))
+    return Origin(base, (), 0, dense_strides(program.values[base].shape))
 
 
 def _split(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
@@ -114,13 +113,3 @@ def _split(shape: tuple[int, ...], strides: tuple[int, ...]) -> int | None:
             return None
         split -= 1
     return split if math.prod(shape[split:]) >= SHORTEST else None
-
-
-def _starts(region: Region, first: int, strides: tuple[int, ...]) -> Any:
-    """Return the places of the first elements of all rows."""
-    starts = np.full((1,) * (region.split or 0), first, np.int64)
-    for axis, length in enumerate(region.shape[: region.split]):
-        along = [1] * starts.ndim
-        along[axis] = length
-        starts = starts + (np.arange(length, dtype=np.int64) * strides[axis]).reshape(along)
-    return np.ascontiguousarray(starts.reshape(-1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.program.expressions import expression, functions_in
-from autodiff_lab.compile.program.looking import VIEWING
+from autodiff_lab.compile.program.looking import looking
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORTEST_ROW, Draft, Region, fusible, reduced, same_rows, too_long
 from autodiff_lab.compile.program.sinking import sink_lines
@@ -138,9 +138,7 @@ class _Finder:
 
     def _source(self, value: int) -> int:
         """Return the array that a value is a part of: a loop that reads one part of it may as well read another."""
-        while (line := self.program.made_by.get(value)) is not None and line.op.name in VIEWING and len(line.ins) == 1:
-            if value in self.home:
-                break
+        while value not in self.home and (line := looking(value, self.program)) is not None:
             value = line.ins[0]
         return value
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.engine.op import Op
 
 VIEWING = frozenset({
@@ -14,6 +15,12 @@ VIEWING = frozenset({
     "diag_part",
 })  # fmt: skip
 """Ops whose result may be a view of their input, for most parameters."""
+
+
+def looking(value: int, program: Program) -> Line | None:
+    """Return the line that makes a value by looking at another one, None for other values."""
+    line = program.made_by.get(value)
+    return line if line is not None and line.op.name in VIEWING and len(line.ins) == 1 else None
 
 
 def view_by(op: Op) -> Callable[..., Any]:

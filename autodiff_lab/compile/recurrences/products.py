@@ -18,14 +18,14 @@ NARROWEST = 8
 
 
 class Tiled(NamedTuple):
-    """The step of a product: its address, its slots after those of the three matrices, and `turns`.
+    """The step of a product: its address, and its slots after those of the three matrices.
 
-    These say that the right operand, which no turn changes, is copied before the loop so that its rows are contiguous.
+    If `copies`, the right operand, which no turn changes, is copied before the loop, so that its rows are contiguous.
     """
 
     address: int
     slots: tuple[int, ...]
-    turns: bool
+    copies: bool
 
 
 def tiled(piece: Product, kind: str) -> Tiled | None:
@@ -52,8 +52,8 @@ def along(matrix: View) -> tuple[int, bool]:
     return max(b if n > 1 else m, 1), True
 
 
-def turned(name: str, array: str, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> list[str]:
-    """Write the copy of a matrix whose rows are to be contiguous."""
+def copied_in_rows(name: str, array: str, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> list[str]:
+    """Write the copy of a matrix in which rows are contiguous."""
     (k, n), (down, right) = shape, strides
     return [
         f"{name} = empty({math.prod(shape)}, number)",

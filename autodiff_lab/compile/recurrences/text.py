@@ -15,7 +15,7 @@ from autodiff_lab.compile.program.reroll import Carried
 from autodiff_lab.compile.recurrences.body import VALUE, Body, given
 from autodiff_lab.compile.recurrences.joins import without_joins
 from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
-from autodiff_lab.compile.recurrences.products import Tiled, along, tiled, turned
+from autodiff_lab.compile.recurrences.products import Tiled, along, copied_in_rows, tiled
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
@@ -340,9 +340,9 @@ class Text:
         self._ahead += [f"{slots} = empty(11, int64)"]
         self._ahead += [f"{slots}[{3 + n}] = {value}" for n, value in enumerate(step.slots)]
         places = [self._place(one) for one in (x, y, z)]
-        if step.turns:
-            self._ahead += turned(f"turned{at}", *places[1], y.shape, y.strides)
-            places[1] = f"turned{at}", 0
+        if step.copies:
+            self._ahead += copied_in_rows(f"rows{at}", *places[1], y.shape, y.strides)
+            places[1] = f"rows{at}", 0
         filled = [f"{slots}[{n}] = {base}[{offset}:].ctypes.data" for n, (base, offset) in enumerate(places)]
         return [*filled, f"far |= call_step(moves[{at}], {slots}.ctypes.data)"]
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from autodiff_lab.compile.loops.text import indented, preamble
 from autodiff_lab.compile.program.expressions import angle, expression
+from autodiff_lab.compile.program.layouts import MOST_AXES, dense_strides
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORT, WIDE, fusible
-from autodiff_lab.compile.sequences.layouts import MOST_AXES, dense_strides
 
 
 class Elements(NamedTuple):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.compile.program.layouts import MOST_AXES, Part, places_of
 from autodiff_lab.compile.program.program import Value
-from autodiff_lab.compile.sequences.layouts import MOST_AXES, Part
 from autodiff_lab.compile.sequences.texts import NOWHERE, UNROLLED, ZERO, put_text, sum_text
 
 BAND_BYTES, MOST_BANDS = 1 << 16, 256
@@ -31,21 +31,6 @@ class Source(NamedTuple):
     part: Part
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-
-    def rows(self, width: int) -> tuple[int, int, int] | None:
-        """Return how it goes through a whole with rows of `width` elements, None if it leaves them.
-
-        That is the axis along which it goes from row to row, the first row, and how many rows further the next one is;
-        for a part of a single row any axis and the step 0.
-        """
-        gaps = self.part.strides
-        along = [axis for axis, n in enumerate(self.shape) if n > 1 and gaps[axis] % width == 0]
-        spans = [(n - 1) * gaps[axis] for axis, n in enumerate(self.shape) if axis not in along]
-        first, inside = divmod(self.part.offset, width)
-        lowest, highest = inside + sum(min(0, span) for span in spans), inside + sum(max(0, span) for span in spans)
-        if len(along) > 1 or lowest < 0 or highest >= width:
-            return None
-        return (along[0], first, gaps[along[0]] // width) if along else (-1, first, 0)
 
 
 class Spot(NamedTuple):
@@ -71,7 +56,7 @@ def join_steps(
         yield sum_text(kind, len(sources)), slots
         return
     rows = out.shape[0]
-    turns = [source.rows(width) for source in sources]
+    turns = [source.part.rows(source.shape, width) for source in sources]
     band = rows if None in turns else max(1, BAND_BYTES // (width * size), -(-rows // MOST_BANDS))
     for low in range(0, rows, band):
         high = min(low + band, rows)
@@ -121,21 +106,16 @@ def _summed(out: Value, sources: Sequence[Source]) -> tuple[Slot, ...] | None:
         gaps, first = source.part.strides, source.part.offset % n
         if not source.shape or gaps[-1] != 1 or source.strides[-1] != 1 or first + source.shape[-1] > n:
             return None
-        if any(length > 1 and gap % n for length, gap in zip(source.shape[:-1], gaps[:-1], strict=True)):
+        lead = source.shape[:-1]
+        down = [gap if length > 1 else 0 for length, gap in zip(lead, gaps[:-1], strict=True)]
+        if any(gap % n for gap in down):
             return None
         starts = np.full(rows, NOWHERE, np.int64)
-        starts[_places(source.shape, gaps, source.part.offset // n, n)] = _places(source.shape, source.strides, 0, 1)
+        there = places_of(lead, [gap // n for gap in down], source.part.offset // n)
+        starts[there] = places_of(lead, source.strides[:-1])
         begin, end = max(begin, first), min(end, first + source.shape[-1])
         slots += [Spot(number, 0), starts, first, first + source.shape[-1]]
     if 2 * (end - begin) < n:
         return None
     nothing = np.zeros(n, out.dtype)
     return (Spot(-1, 0), n, rows, begin, end, nothing, -nothing, *slots)
-
-
-def _places(shape: tuple[int, ...], strides: tuple[int, ...], first: int, unit: int) -> Any:
-    """Return where each row of a part begins, in units of `unit` elements."""
-    places = np.array(first, np.int64)
-    for length, stride in zip(shape[:-1], strides[:-1], strict=True):
-        places = places[..., None] + np.arange(length, dtype=np.int64) * (stride // unit if length > 1 else 0)
-    return places.reshape(-1)

@@ -7,14 +7,7 @@ from collections.abc import Iterable
 
 from autodiff_lab.compile.program.blocks import block_of
 from autodiff_lab.compile.program.casting import CASTS
-from autodiff_lab.compile.program.looking import VIEWING
-from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import SHORT, WIDE, Region
-from autodiff_lab.compile.recurrences.kernel import Call
-from autodiff_lab.compile.sequences.convolutions import passes_of
-from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
-from autodiff_lab.compile.sequences.joining import Source
-from autodiff_lab.compile.sequences.layouts import (
+from autodiff_lab.compile.program.layouts import (
     MOST_AXES,
     Part,
     dense_strides,
@@ -23,6 +16,12 @@ from autodiff_lab.compile.sequences.layouts import (
     parts_of_whole,
     seen_by,
 )
+from autodiff_lab.compile.program.looking import VIEWING
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import SHORT, WIDE, Region
+from autodiff_lab.compile.recurrences.kernel import Call
+from autodiff_lab.compile.sequences.convolutions import passes_of
+from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
 from autodiff_lab.compile.sequences.texts import LARGEST_RIGHT, MOST_WORK
 
 MOST_SCALARS = 40
@@ -109,9 +108,8 @@ def _is_small_join(line: Line, program: Program) -> bool:
         return True
     if line.op.name in ("concat", "stack"):
         return all(_run(part, program) <= SHORT for part in places)
-    width, values = math.prod(out.shape[1:]), program.values
-    sources = [Source(part, values[part.value].shape, part.strides) for part in places]
-    return all(source.rows(width) is not None for source in sources)
+    width = math.prod(out.shape[1:])
+    return all(part.rows(program.values[part.value].shape, width) is not None for part in places)
 
 
 def _run(part: Part, program: Program) -> int:

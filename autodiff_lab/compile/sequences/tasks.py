@@ -14,18 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
-from autodiff_lab.compile.loops.strided import Source as Lying
-from autodiff_lab.compile.loops.strided import with_strided
+from autodiff_lab.compile.loops.strided import Origin, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, START, Writer, indented
 from autodiff_lab.compile.program.blocks import Block, block_of
 from autodiff_lab.compile.program.casting import CASTS
-from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import Region
-from autodiff_lab.compile.recurrences.kernel import Call
-from autodiff_lab.compile.sequences.convolutions import Pass, passes_of
-from autodiff_lab.compile.sequences.elements import elements_of, joins_alone, takes_few_loops
-from autodiff_lab.compile.sequences.joining import Source, Spot, join_steps
-from autodiff_lab.compile.sequences.layouts import (
+from autodiff_lab.compile.program.layouts import (
     MOST_AXES,
     Part,
     dense_strides,
@@ -34,9 +27,16 @@ from autodiff_lab.compile.sequences.layouts import (
     is_dense,
     merged,
     parts_of_whole,
+    reach,
     seen_by,
     turned_last,
 )
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.compile.recurrences.kernel import Call
+from autodiff_lab.compile.sequences.convolutions import Pass, passes_of
+from autodiff_lab.compile.sequences.elements import elements_of, joins_alone, takes_few_loops
+from autodiff_lab.compile.sequences.joining import Source, Spot, join_steps
 from autodiff_lab.compile.sequences.steps import JOINS
 from autodiff_lab.compile.sequences.texts import block_text, copy_text, product_text
 from autodiff_lab.kernels.base.store import load
@@ -318,7 +318,7 @@ class Builder:
             self.lies[row] = Lies(stack, turn * math.prod(shape), dense_strides(shape))
 
     def _loop(self, region: Region) -> None:
-        region, strided = with_strided(region, self.program, LONGEST_ROW, self._source)
+        region, strided = with_strided(region, self.program, LONGEST_ROW, self._origin)
         writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)), strided)
         self.writers[region.all[-1].outs[0]] = writer
         slots: list[int | Place] = [writer.rows, writer.columns, math.prod(region.shape)]
@@ -334,10 +334,10 @@ class Builder:
         made = tuple([i for line in region.all for i in line.outs if i in region.needed])
         self.tasks.append(Task(load("\n".join(module) + "\n").step, tuple(slots), made))
 
-    def _source(self, value: int) -> Lying:
+    def _origin(self, value: int) -> Origin:
         """Return where a value lies, counted from that of its elements which comes first in memory."""
         strides = self._of(value).strides
-        return Lying(value, (), _lowest(self.program.values[value].shape, strides), strides)
+        return Origin(value, (), reach(self.program.values[value].shape, strides)[0], strides)
 
     def _arrays(self, writer: Writer, slots: list[int | Place]) -> list[str]:
         """Write how a loop gets its arrays from slots, to which they are added."""
@@ -352,7 +352,7 @@ class Builder:
             for i in values:
                 if i in writer.strided:
                     lies, (shape, dtype, *_) = self._of(i), self.program.values[i]
-                    first = lies.offset - _lowest(shape, lies.strides)
+                    first = lies.offset - reach(shape, lies.strides)[0]
                     array(names[i], "1 << 60", writer.number_of(i), Place(lies.buffer, first * dtype.itemsize))
                     array(f"{names[i]}_at", "last", "int64", self._constant(writer.strided[i].starts))
                 else:
@@ -369,11 +369,6 @@ class Builder:
         for line in parts.all_totals:
             array(f"result_{writer.name(line)}", "1", "number", self._new(line.outs[0]))
         return text
-
-
-def _lowest(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    """Return how many elements an array reaches back in memory from its first one."""
-    return sum(max(0, (1 - n) * stride) for n, stride in zip(shape, strides, strict=True))
 
 
 def _ends(writer: Writer) -> list[str]:

@@ -15,7 +15,8 @@ from autodiff_lab.compile.program.blocks import Block
 MOST_WORK, LARGEST_RIGHT = {64: 1 << 20, 32: 1 << 20, 16: 1 << 14}, 1 << 18
 """Multiplications of the largest product by the bytes of a vector register, and bytes of the largest right operand.
 
-Up to there tiles are as fast as OpenBLAS or faster, and no call from Python comes between two steps.
+Up to there tiles are as fast as OpenBLAS or faster, but for depths of a few numbers, and no call from Python comes
+between two steps.
 """
 PRODUCT = """\
 from numpy import {kind} as number, int32

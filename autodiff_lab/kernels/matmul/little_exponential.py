@@ -178,24 +178,25 @@ def _exponentials(
 
 
 @register_jitable
-def expm(out, room, a, count, n, a_step, a_down, a_along) -> int:
-    """Write the exponentials of matrices."""
+def _all(out, room, a, e, count, n, parts, a_step, a_down, a_along, e_step, e_down, e_along) -> int:
+    """Write the exponentials, or derivatives, of all matrices, as many side by side as there are lanes."""
     lanes = lanes_of(count, n)
     for s in range(0, count, lanes):
+        together = min(lanes, count - s)
         if _exponentials(
-            out, room, a, a, s, min(lanes, count - s), n, lanes, 1, a_step, a_down, a_along, a_step, a_down, a_along
+            out, room, a, e, s, together, n, lanes, parts, a_step, a_down, a_along, e_step, e_down, e_along
         ):
             return 1
     return 0
 
 
 @register_jitable
+def expm(out, room, a, count, n, a_step, a_down, a_along) -> int:
+    """Write the exponentials of matrices."""
+    return _all(out, room, a, a, count, n, 1, a_step, a_down, a_along, a_step, a_down, a_along)
+
+
+@register_jitable
 def expm_frechet(out, room, a, e, count, n, a_step, a_down, a_along, e_step, e_down, e_along) -> int:
     """Write the derivatives of the exponential at matrices a in the directions e."""
-    lanes = lanes_of(count, n)
-    for s in range(0, count, lanes):
-        if _exponentials(
-            out, room, a, e, s, min(lanes, count - s), n, lanes, 2, a_step, a_down, a_along, e_step, e_down, e_along
-        ):
-            return 1
-    return 0
+    return _all(out, room, a, e, count, n, 2, a_step, a_down, a_along, e_step, e_down, e_along)

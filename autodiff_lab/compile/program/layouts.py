@@ -6,7 +6,7 @@ What an op does to strides is asked of NumPy: its kernel works on an array that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,10 +29,52 @@ class Part(NamedTuple):
     offset: int
     strides: tuple[int, ...]
 
+    def rows(self, shape: tuple[int, ...], width: int) -> tuple[int, int, int] | None:
+        """Return how a part of this shape goes through a whole with rows of `width` elements, None if it leaves them.
+
+        That is the axis along which it goes from row to row, the first row, and how many rows further the next one is;
+        for a part of a single row any axis and the step 0.
+        """
+        along = [axis for axis, n in enumerate(shape) if n > 1 and self.strides[axis] % width == 0]
+        beside = [axis for axis in range(len(shape)) if axis not in along]
+        first, inside = divmod(self.offset, width)
+        low, high = reach([shape[axis] for axis in beside], [self.strides[axis] for axis in beside])
+        if len(along) > 1 or inside < low or inside + high >= width:
+            return None
+        return (along[0], first, self.strides[along[0]] // width) if along else (-1, first, 0)
+
 
 def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides, in elements, of an array whose elements lie in order."""
     return tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+
+
+def reach(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
+    """Return how many elements an array goes back in memory from its first one, and how many forward.
+
+    Examples
+    --------
+    >>> from autodiff_lab.compile.program.layouts import reach
+    >>> reach((3, 4), (4, -1))
+    (3, 8)
+    """
+    spans = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+    return sum(max(0, -span) for span in spans), sum(max(0, span) for span in spans)
+
+
+def places_of(shape: Sequence[int], strides: Sequence[int], first: int = 0) -> Any:
+    """Return where all elements of an array lie, in order, if the first one lies at `first`.
+
+    Examples
+    --------
+    >>> from autodiff_lab.compile.program.layouts import places_of
+    >>> places_of((2, 3), (10, -1), 5).tolist()
+    [5, 4, 3, 15, 14, 13]
+    """
+    places = np.array(first, np.int64)
+    for length, stride in zip(shape, strides, strict=True):
+        places = places[..., None] + np.arange(length, dtype=np.int64) * stride
+    return places.reshape(-1)
 
 
 def is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
@@ -72,9 +114,8 @@ def view_of(
     take: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...]
 ) -> tuple[int, tuple[int, ...]] | None:
     """Return the offset and the strides of the view that `take` gives of an array, None if it gives none."""
-    reach = 1 + sum(max(0, (n - 1) * s) for n, s in zip(shape, strides, strict=True))
-    before = sum(max(0, (1 - n) * s) for n, s in zip(shape, strides, strict=True))
-    memory = np.empty(before + reach, dtype)
+    before, after = reach(shape, strides)
+    memory = np.empty(before + 1 + after, dtype)
     array = np.lib.stride_tricks.as_strided(memory[before:], shape, [s * dtype.itemsize for s in strides])
     found = take(array)
     if not isinstance(found, np.ndarray) or found.dtype != dtype:
