@@ -13,6 +13,7 @@ from typing import Any
 
 from autodiff_lab.compile.loops.kernels import kernel_of
 from autodiff_lab.compile.loops.pairs import paired
+from autodiff_lab.compile.loops.positions import Moves, find_moves
 from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
 from autodiff_lab.compile.program.components import in_components
 from autodiff_lab.compile.program.finding import find_regions
@@ -69,14 +70,22 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
     `calls` stand for recurrences.
     """
     regions, outside, stage = find_regions(program)
+    moves = find_moves(regions, outside, stage, program)
     order = {id(line): n for n, line in enumerate(program.lines)}
     timed: list[tuple[int, int, str, Region | Step | Call]] = []
+    kept: set[int] = set()  # results of ops that no loop can do after all
     for number, region in enumerate(regions, start=1):
         if region.memory is not None:
             region, left = _on_gpu("kernels").without_row_sums(region, program)
             outside += left
         place = min(order[id(line)] for line in region.all)
-        timed.append((region.stage, place, f"loop_{number}", region))
+        own = moves.of(region)
+        kernel = _kernel(region, program, names, number, skipped, own) if own.lines else None
+        if kernel is None:
+            kept.update(line.outs[0] for line in own.lines)
+        timed.append((region.stage, place, f"loop_{number}", region if kernel is None else kernel))
+    moved = {line.outs[0] for line in moves.lines} - kept
+    outside = [line for line in outside if line.outs[0] not in moved]
     pairs, outside = paired(program, outside, stage, names)
     timed += [(stage[line.outs[0]], order[id(line)], kernel.title, kernel) for line, kernel in pairs]
     for line in outside:
@@ -91,7 +100,7 @@ def fused(program: Program, names: dict[int, str], skipped: list[str], calls: di
         if not isinstance(item, Region):
             steps.append(item.kernel(names) if isinstance(item, Call) else item)
             continue
-        kernel = _kernel(item, program, names, int(title.rpartition("_")[2]), skipped)
+        kernel = _kernel(item, program, names, int(title.rpartition("_")[2]), skipped, Moves())
         steps += [kernel] if kernel is not None else sorted(item.all, key=lambda line: order[id(line)])
     return _without_idle_views(steps, program)
 
@@ -107,16 +116,19 @@ def _without_idle_views(steps: list[Step], program: Program) -> list[Step]:
     return kept[::-1]
 
 
-def _kernel(region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str]) -> Kernel | None:
+def _kernel(
+    region: Region, program: Program, names: dict[int, str], number: int, skipped: list[str], moves: Moves
+) -> Kernel | None:
     """Return the kernel of a region, None if NumPy is to run it; `skipped` gets the error of a compiler."""
     alone = region.memory is None and len(region.lines) == 1 and in_short_rows(region.lines[0], program)
+    alone = alone or bool(moves.lines)
     if not region.is_loop and not alone and (region.shape or region.memory is not None):
         return None
     try:
         if region.memory is not None:
             return _on_gpu("kernels").kernel_on_gpu(region, program, names, f"kernel_{number}")
         if region.shape:
-            return kernel_of(region, program, names, f"loop_{number}")
+            return kernel_of(region, program, names, f"loop_{number}", moves)
         return scalar_kernel(region, program, names, f"scalars_{number}")
     except Exception as error:  # noqa: BLE001 - whatever a compiler says, NumPy does the work
         skipped.append(f"{len(region.all)} ops over {region.shape}: {type(error).__name__}: {error}")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab import nest
 from autodiff_lab.ops.nn.normalization import mean_and_variance, normalize
 from autodiff_lab.ops.nn.normalization import plain_normalize as standardize
+from tests.compile.agreement import agree, compiled
 from tests.compile.small_programs import small_program
 
 pytest.importorskip("numba", reason="sequences need Numba")
@@ -24,25 +24,6 @@ TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
 
 def normal(*shape: int, dtype: str = "float32") -> Any:
     return lab.constant(DRAW.standard_normal(shape).astype(dtype))
-
-
-def agree(made: Any, expected: Any, tolerance: float) -> None:
-    for a, b in zip(nest.flatten(made), nest.flatten(expected), strict=True):
-        a, b = a.numpy(), b.numpy()
-        assert a.shape == b.shape
-        assert a.dtype == b.dtype
-        scale = max(1.0, float(np.abs(b).max(initial=0.0)))
-        assert np.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
-
-
-def compiled(function: Any, *arguments: Any, tolerance: float = 2e-4) -> Any:
-    made: Any = lab.function(function)
-    expected = function(*arguments)
-    for _ in range(3):
-        agree(made(*arguments), expected, tolerance)
-    assert made.fallbacks == 0
-    assert not made.skipped
-    return made
 
 
 def steps_outside(made: Any) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
+from autodiff_lab.compile.loops.positions import Moves, rows_within
 from autodiff_lab.compile.loops.source import Kernel
 from autodiff_lab.compile.loops.strided import origin_in, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, Writer, constant_rows, indented, with_names
@@ -38,28 +39,40 @@ def flat(array: Any) -> Any:
     return np.array(array, order="C").reshape(-1)
 
 
-def kernel_of(region: Region, program: Program, names: dict[int, str], title: str) -> Kernel:
-    """Compile a region."""
-    region, strided = with_strided(region, program, LONGEST_ROW, lambda i: origin_in(program, i))
-    writer = Writer(region, program, parts_of(region, program, texts_of(region, program)), strided)
+def kernel_of(
+    region: Region, program: Program, names: dict[int, str], title: str, moves: Moves | None = None
+) -> Kernel:
+    """Compile a region, with what it moves itself."""
+    moves = moves or Moves()
+    region, strided = with_strided(moves.in_rows(region), program, LONGEST_ROW, lambda i: origin_in(program, i))
+    parts = parts_of(region, program, texts_of(region, program))
+    writer = Writer(region, program, parts, {**strided, **moves.strided()}, moves.puts)
     ins, outs = given_and_made(writer)
     function = _wrapper(writer, load(writer.module()).loop, ins, outs)
     backward = all(line.cause is not None for line in region.all)
-    note = f"{len(region.all)} ops in one loop"
+    note = f"{len(region.all) + len(moves.lines)} ops in one loop"
     return Kernel(title, loop_source(writer, names, title), tuple(ins), tuple(outs), function, backward, note)
 
 
 def given_and_made(writer: Writer) -> tuple[list[int], list[int]]:
     """Return the values that a loop takes and those that it returns."""
     parts = writer.parts
-    made = [*parts.all_stored, *(line.outs[0] for line in [*parts.over_rows, *parts.all_totals])]
+    stored = [writer.puts[i].outs[0] if i in writer.puts else i for i in parts.all_stored]
+    made = [*stored, *(line.outs[0] for line in [*parts.over_rows, *parts.all_totals])]
     arrays = [writer.strided[i].base if i in writer.strided else i for i in parts.arrays]
-    return list(dict.fromkeys([*arrays, *parts.single])), made
+    return list(dict.fromkeys([*arrays, *parts.single, *_positions(writer).values()])), made
+
+
+def _positions(writer: Writer) -> dict[int, int]:
+    """Return the positions of each value whose rows a loop picks or adds up."""
+    picked = {i: one.positions for i, one in writer.strided.items() if one.positions is not None}
+    return picked | {i: line.ins[1] for i, line in writer.puts.items()}
 
 
 def loop_source(writer: Writer, names: dict[int, str], title: str) -> str:
     """Return the text of a loop with the user's names."""
-    rows = with_names(writer.text(), writer.region, writer.program, names, strided=writer.strided)
+    given = writer.text(), writer.region, writer.program, names
+    rows = with_names(*given, strided=writer.strided, puts=writer.puts)
     rows[0] = rows[0].replace("def loop", f"def {title}")
     return "\n".join([*constant_rows(writer.parts.constants, names), "@njit", *rows])
 
@@ -71,27 +84,45 @@ def _wrapper(writer: Writer, loop: Any, ins: list[int], outs: list[int]) -> Any:
     taken = [writer.program.made_by[i] for i in lines]
     bound: dict[str, Any] = {
         "loop": loop, "flat": flat, "empty": np.empty, "full": np.full, "spread": spread, "np": np,
-        "number": writer.region.dtype.type,
-        "plainly": plainly([*taken, *writer.region.all], writer.program, ins, outs),
-        **{f"{names[i]}_at": one.starts for i, one in writer.strided.items()},
+        "zeros": np.zeros, "rows_within": rows_within, "number": writer.region.dtype.type,
+        "plainly": plainly([*taken, *writer.region.all, *writer.puts.values()], writer.program, ins, outs),
+        **{f"{names[i]}_at": one.starts for i, one in writer.strided.items() if one.positions is None},
     }  # fmt: skip
     arguments = ", ".join(names[i] for i in ins)
-    body = _outputs(writer) + (_in_ranges(writer) if writer.wide else _at_once(writer))
+    body = _located(writer, arguments) + _outputs(writer)
+    body += _in_ranges(writer) if writer.wide else _at_once(writer)
     body += [f"if far: return plainly({arguments})", *_finished(writer)]
     totals = {line.outs[0] for line in writer.parts.all_totals}
-    body.append(f"return ({', '.join(_result(writer, i) if i in totals else names[i] for i in outs)},)")
+    results = {line.outs[0]: names[i] for i, line in writer.puts.items()}
+    results |= {i: _result(writer, i) if i in totals else names[i] for i in outs if i not in results}
+    body.append(f"return ({', '.join(results[i] for i in outs)},)")
     text = "\n".join([f"def kernel({arguments}):", *indented(body)])
     exec(compile(text, "<autodiff_lab kernel>", "exec"), bound)
     return bound["kernel"]
+
+
+def _located(writer: Writer, arguments: str) -> list[str]:
+    """Write the check of positions: the ops say what is wrong with one that lies outside."""
+    made: dict[str, str] = {}
+    text: list[str] = []
+    for i, positions in _positions(writer).items():
+        table = writer.puts[i].outs[0] if i in writer.puts else writer.strided[i].base
+        check = f"rows_within({writer.names[positions]}, {writer.program.values[table].shape[0]})"
+        text.append(f"{writer.names[i]}_at = {made.setdefault(check, check)}")
+        if made[check] == check:
+            text.append(f"if {writer.names[i]}_at is None: return plainly({arguments})")
+            made[check] = f"{writer.names[i]}_at"
+    return text
 
 
 def _outputs(writer: Writer) -> list[str]:
     """Write the allocation of outputs; they own their memory, so that a variable can keep them."""
     made: list[str] = []
     for i in writer.parts.all_stored:
-        value = writer.program.values[i]
+        value = writer.program.values[writer.puts[i].outs[0] if i in writer.puts else i]
         kind = "bool" if value.dtype.kind == "b" else writer.region.dtype.name
-        made.append(f'{writer.names[i]} = empty({value.shape}, "{kind}")')
+        how = "zeros" if i in writer.puts else "empty"
+        made.append(f'{writer.names[i]} = {how}({value.shape}, "{kind}")')
     for line in writer.parts.over_rows:
         shape = (-(-writer.rows // writer.per), writer.columns) if writer.chunked else _shape(writer, line)
         made.append(f"{writer.name(line)} = full({shape}, {_EMPTY[line.op.name]}, number)")

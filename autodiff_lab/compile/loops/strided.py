@@ -28,15 +28,22 @@ class Strided(NamedTuple):
     lines : tuple of Line
         The ops that take it from there.
     starts : array of int64
-        Of each row, the element of the base that comes first in memory.
+        Of each row, the element of the base that comes first in memory; None if `positions` say so.
     step : int
         How far apart the elements of a row lie; negative if the row begins with the last one in memory.
+    positions : int or None
+        The value that says at run time, for each row, which row of the base it is.
     """
 
     base: int
     lines: tuple[Line, ...]
     starts: Any
     step: int
+    positions: int | None = None
+
+    def start(self, array: str) -> str:
+        """Return the expression of the first element of row r, where `array` holds starts or positions."""
+        return f"{array}[r]" if self.positions is None else f"{array}[r] * columns"
 
     def element(self, array: str) -> str:
         """Return the expression of element i of a row that `array` holds, from the first to the last in memory."""

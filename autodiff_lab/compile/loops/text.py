@@ -45,20 +45,36 @@ class Argument(NamedTuple):
 
 
 class Writer:
-    """Writes the text of one loop; `strided` are operands that it reads in the memory of others."""
+    """Writes the text of one loop; `strided` are operands that it reads in the memory of others.
 
-    def __init__(self, region: Region, program: Program, parts: Parts, strided: Mapping[int, Strided]) -> None:
+    `puts` are results whose rows it adds up by position, each with the op that does so.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        program: Program,
+        parts: Parts,
+        strided: Mapping[int, Strided],
+        puts: Mapping[int, Line] | None = None,
+    ) -> None:
         self.region, self.program, self.parts, self.strided = region, program, parts, strided
+        self.puts = puts or {}
         self.names = names = number_names(region)
         bases = dict.fromkeys(one.base for one in strided.values() if one.base not in names)
         names.update({base: f"base{n}" for n, base in enumerate(bases)})
+        positions = [one.positions for one in strided.values()] + [line.ins[1] for line in self.puts.values()]
+        known = dict.fromkeys(i for i in positions if i is not None and i not in names)
+        names.update({i: f"rows{n}" for n, i in enumerate(known)})
         self.outs = {i: f"out_{names[i]}" for i in parts.stored}
         crossing = crossing_values(parts)
-        self.crossing = [i for i in crossing if i not in self.outs]  # outputs are read back from where they are stored
-        self.reread = {i: f"{self.outs[i]}_r[i]" for i in crossing if i in self.outs}
+        stored = self.outs.keys() - self.puts.keys()
+        self.crossing = [i for i in crossing if i not in stored]  # outputs are read back from where they are stored
+        self.reread = {i: f"{self.outs[i]}_r[i]" for i in crossing if i in stored}
         self.flat = region.split is None
         self.blocked = not self.flat and region.columns > LONGEST_ROW
-        self.wide = math.prod(region.shape) >= WIDE and (self.flat or region.rows >= 2)  # threads share the loop
+        # threads share the loop, unless two of them might add to one row
+        self.wide = math.prod(region.shape) >= WIDE and (self.flat or region.rows >= 2) and not self.puts
         self.chunked = self.wide and bool(parts.over_rows)  # each thread sums its own chunks of rows
         self.rows, self.columns = region.rows, region.columns
         if self.flat:  # blocks of one long row count as rows
@@ -74,7 +90,7 @@ class Writer:
         for i in parts.arrays:
             base = self.strided[i].base if i in self.strided else i
             made.append(Argument(names[i], f"{self._type(i)}[::1]", f"flat({names[base]})"))
-        made += [Argument(f"{names[i]}_at", "int64[::1]", f"{names[i]}_at") for i in self.strided]
+        made += [Argument(f"{names[i]}_at", "int64[::1]", f"{names[i]}_at") for i in (*self.strided, *self.puts)]
         for i in parts.single:
             made.append(Argument(names[i], self._type(i), names[i] + (".reshape(())[()]" if values[i].shape else "")))
         for i in parts.all_stored:
@@ -131,8 +147,12 @@ class Writer:
         if not self.blocked:
             end = "size" if self.flat else "columns"
             body += [f"{names[i]}_r = {self._row_of(i)}" for i in self.strided]
-            arrays = [*(names[i] for i in parts.whole if i not in self.strided), *self.outs.values()]
+            arrays = [*(names[i] for i in parts.whole if i not in self.strided)]
+            arrays += [out for i, out in self.outs.items() if i not in self.puts]
             body += [f"{array}_r = {array}[low : low + {end}]" for array in arrays]
+            for i in self.puts:
+                to = f"{names[i]}_at[r] * columns"
+                body.append(f"{self.outs[i]}_r = {self.outs[i]}[{to} : {to} + columns]")
         if self.chunked:
             body.append("chunk = r // per * columns")
             body += [f"out_{n}_c = out_{n}[chunk : chunk + columns]" for n in map(self.name, parts.over_rows)]
@@ -144,8 +164,9 @@ class Writer:
 
     def _row_of(self, value: int) -> str:
         """Return the expression of a row of an operand that is read where it lies."""
-        name = self.names[value]
-        return f"{name}[{name}_at[r] : {name}_at[r] + {self.strided[value].end()}]"
+        name, one = self.names[value], self.strided[value]
+        start = one.start(f"{name}_at")
+        return f"{name}[{start} : {start} + {one.end()}]"
 
     def _level(self, level: Level) -> list[str]:
         """Write numbers of the row, then the passes over its elements, then what becomes of the reductions."""
@@ -181,11 +202,13 @@ class Writer:
         names = self.names
         text: list[str] = []
         for i in self.parts.whole:
-            start = f"{names[i]}_at[r]" if i in self.strided else "low"
+            start = self.strided[i].start(f"{names[i]}_at") if i in self.strided else "low"
             text.append(f"{names[i]}_r = {names[i]}[{start} + b : {start} + e]")
         text += [f"{names[i]}_r = {names[i]}[b:e]" for i in self.parts.row]
         text += [f"{names[i]}_t = {names[i]}_s[b:e]" for i in self.crossing]
-        text += [f"{out}_r = {out}[low + b : low + e]" for out in self.outs.values()]
+        for i, out in self.outs.items():
+            start = f"{names[i]}_at[r] * columns" if i in self.puts else "low"
+            text.append(f"{out}_r = {out}[{start} + b : {start} + e]")
         rows = map(self.name, self.parts.over_rows)
         return text + [f"out_{n}_b = out_{n}{'_c' if self.chunked else ''}[b:e]" for n in rows]
 
@@ -237,7 +260,8 @@ class Writer:
                 text += self._statement(line, now, arrays | kept | self.reread)
                 out = line.outs[0]
                 if out in self.outs:
-                    text.append(f"{self.outs[out]}_r[i] = {now[out]}")
+                    before = f"{self.outs[out]}_r[i] + " if out in self.puts else ""
+                    text.append(f"{self.outs[out]}_r[i] = {before}{now[out]}")
                 if out in kept:
                     text.append(f"{kept[out]} = {now[out]}")
                 text += [self._step(one, now[out]) for one in reductions.get(out, [])]
@@ -316,10 +340,12 @@ def with_names(
     names: dict[int, str],
     taken: Container[str] = (),
     strided: Mapping[int, Strided] | None = None,
+    puts: Mapping[int, Line] | None = None,
 ) -> list[str]:
     """Replace numbered names by the user's, and append the comment of each op to its statement.
 
-    Names that are `taken` by the text itself get an underscore; rows of `strided` operands say which op takes them.
+    Names that are `taken` by the text itself get an underscore; rows of `strided` operands say which op takes them, and
+    those of `puts` which op adds them up.
     """
     numbers = number_names(region)
     called = {number: f"{names[i]}_" if names[i] in taken else names[i] for i, number in numbers.items()}
@@ -327,6 +353,7 @@ def with_names(
     said = {f"{called[numbers[line.outs[0]]]}_i": comment(line, program, names) for line in lines}
     for value, one in (strided or {}).items():
         said[f"{called[numbers[value]]}_r"] = comment(one.lines[-1], program, names) if one.lines else ""
+    said |= {f"out_{called[numbers[value]]}_r": comment(line, program, names) for value, line in (puts or {}).items()}
     made: list[str] = []
     for row in rows:
         text = _NUMBERED.sub(lambda found: called[found[0]], row)

@@ -89,18 +89,18 @@ def moves_of(program: Program) -> dict[int, Move]:
             continue
         rows = line.ins[0]
         picked = program.made_by.get(rows)
-        if picked is None or rows in program.outputs or len(program.users[rows]) > 1 or not _picks(picked, program):
+        if picked is None or rows in program.outputs or len(program.users[rows]) > 1 or not picks_rows(picked, program):
             continue
         x, given, out = (program.values[i] for i in (picked.ins[0], rows, line.outs[0]))
         inner = math.prod(x.shape[1:])
         alike = x.dtype == given.dtype == out.dtype and inner == math.prod(out.shape[1:])
         count = math.prod(program.values[line.ins[1]].shape)
-        if alike and _adds(line, program) and math.prod(given.shape) == count * inner and 0 not in given.shape:
+        if alike and adds_rows(line, program) and math.prod(given.shape) == count * inner and 0 not in given.shape:
             found[line.outs[0]] = Move(picked, picked.ins[0], picked.ins[1])
     return found
 
 
-def _picks(line: Line, program: Program) -> bool:
+def picks_rows(line: Line, program: Program) -> bool:
     """Return whether a line picks whole rows by single positions."""
     if line.op.name not in ("gather", "gather_nd"):
         return False
@@ -110,7 +110,7 @@ def _picks(line: Line, program: Program) -> bool:
     return not line.params.get("lead", 0) and positions[-1:] == (1,)
 
 
-def _adds(line: Line, program: Program) -> bool:
+def adds_rows(line: Line, program: Program) -> bool:
     """Return whether a line adds whole rows up by single positions."""
     out, positions = program.values[line.outs[0]].shape, program.values[line.ins[1]].shape
     if line.op.name == "scatter_axis":
