@@ -39,11 +39,8 @@ def flat(array: Any) -> Any:
     return np.array(array, order="C").reshape(-1)
 
 
-def kernel_of(
-    region: Region, program: Program, names: dict[int, str], title: str, moves: Moves | None = None
-) -> Kernel:
+def kernel_of(region: Region, program: Program, names: dict[int, str], title: str, moves: Moves) -> Kernel:
     """Compile a region, with what it moves itself."""
-    moves = moves or Moves()
     region, strided = with_strided(moves.in_rows(region), program, LONGEST_ROW, lambda i: origin_in(program, i))
     parts = parts_of(region, program, texts_of(region, program))
     writer = Writer(region, program, parts, {**strided, **moves.strided()}, moves.puts)

@@ -18,6 +18,7 @@ from autodiff_lab.compile.program.expressions import expression, functions_in
 from autodiff_lab.compile.program.moving import adds_rows, picks_rows
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORTEST_ROW, WIDE, Region, same_rows
+from autodiff_lab.kernels.checks import are_positions
 
 
 @dataclass
@@ -65,7 +66,7 @@ def find_moves(regions: Iterable[Region], outside: Iterable[Line], stage: Mappin
     moves = Moves()
     if program.memory is not None:
         return moves
-    wide = [region for region in regions if math.prod(region.shape) >= WIDE and region.memory is None]
+    wide = [region for region in regions if math.prod(region.shape) >= WIDE]
     rows: dict[int, int] = {id(one): one.split for one in wide if one.split is not None}
     reading: dict[int, list[Region]] = {}
     for region in wide:
@@ -85,9 +86,9 @@ def find_moves(regions: Iterable[Region], outside: Iterable[Line], stage: Mappin
             found = moves.puts
         else:
             continue
-        if homes and alone and _fit(value, table, line.ins[1], homes, rows, program):
-            found[value] = line
-            moves.splits[value] = len(program.values[value].shape) - len(program.values[table].shape) + 1
+        split = _fit(value, table, line.ins[1], homes, rows, program) if homes and alone else 0
+        if split:
+            found[value], moves.splits[value] = line, split
     return moves
 
 
@@ -105,28 +106,27 @@ def _is_put_only(value: int, line: Line, homes: list[Region], stage: Mapping[int
     return early and quick and all(user.outs[0] in made for user in users)
 
 
-def _fit(value: int, table: int, positions: int, homes: list[Region], rows: dict[int, int], program: Program) -> bool:
-    """Return whether loops can move rows of a value, and note the rows of those that had none."""
+def _fit(value: int, table: int, positions: int, homes: list[Region], rows: dict[int, int], program: Program) -> int:
+    """Return the axis before which rows of a value end, and note it for its loops; 0 if they cannot move it."""
     shape, dtype, *_ = program.values[value]
     split = len(shape) - len(program.values[table].shape) + 1
     numbers = program.values[positions].dtype
     if numbers.kind not in "iu" or numbers.itemsize < 4 or program.values[table].dtype != dtype or split < 1:
-        return False
-    if math.prod(shape[split:]) < SHORTEST_ROW or math.prod(shape[:split]) != math.prod(
-        program.values[positions].shape
-    ):
-        return False
+        return 0
+    count = math.prod(program.values[positions].shape)
+    if math.prod(shape[split:]) < SHORTEST_ROW or math.prod(shape[:split]) != count:
+        return 0
     for region in homes:
         alike = region.shape == shape and region.dtype == dtype and region.how.get(value, "whole") == "whole"
         if not alike or not same_rows(shape, rows.get(id(region), split), split):
-            return False
+            return 0
     for region in homes:
         rows.setdefault(id(region), split)
-    return True
+    return split
 
 
 def rows_within(positions: Any, count: int) -> Any:
-    """Return positions in one dimension as integers of 64 bits; None if one of them is not below `count`.
+    """Return positions in one dimension as integers of 64 bits; None if one of them is outside a table of `count` rows.
 
     Examples
     --------
@@ -136,4 +136,4 @@ def rows_within(positions: Any, count: int) -> Any:
     (array([2, 0]), None)
     """
     flat = np.ascontiguousarray(positions, np.int64).reshape(-1)
-    return flat if flat.min() >= 0 and flat.max() < count else None
+    return flat if are_positions(flat, count) else None
