@@ -65,13 +65,18 @@ def _do(*command: str) -> None:
         raise NotThere(f"it cannot be installed: {last}")
 
 
+ONE_THREAD = {
+    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")},
+    "AUTODIFF_LAB_THREADS": "1",
+}
+"""What a process must be started with: idle threads of a library wait in a loop, which counts as the program's time."""
+
+
 def variables(caches: Path) -> dict[str, str]:
     """What every measured process sees: one thread, and caches that belong to this run."""
-    threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
-        **{f"{name}_NUM_THREADS": "1" for name in threads},
-        "AUTODIFF_LAB_THREADS": "1",
+        **ONE_THREAD,
         "AUTODIFF_LAB_CACHE": str(caches / "autodiff_lab"),
         "NUMBA_CACHE_DIR": str(caches / "numba"),
         "TORCHINDUCTOR_CACHE_DIR": str(caches / "torch"),
