@@ -15,7 +15,7 @@ from autodiff_lab.engine.op import REGISTRY
 
 MOVES = frozenset((
     "band_part", "broadcast_to", "concat", "diag", "diag_part", "diag_range", "diag_range_part", "pad", "pad_axis",
-    "reverse", "roll", "slice", "slice_axis", "stack", "take", "tile", "transpose", "unslice",
+    "repeat", "reverse", "roll", "slice", "slice_axis", "stack", "take", "tile", "transpose", "unslice",
 ))  # fmt: skip
 Shape = tuple[int, ...]
 Range = tuple[int, ...]

@@ -22,7 +22,7 @@ ULPS = 8.0
 MOVING = {
     "reshape", "transpose", "slice_axis", "gather", "concat", "stack", "identity", "broadcast_to", "negative", "abs",
     "maximum", "minimum", "relu", "max", "min", "pad", "reverse", "expand_dims", "squeeze", "stop_gradient", "cast",
-    "tile", "split", "unstack", "strided_slice", "slice",
+    "repeat", "tile", "split", "unstack", "strided_slice", "slice",
 }  # fmt: skip
 """Ops that change no digits: differences of their inputs pass at most as they are."""
 SLOPES = {

@@ -67,10 +67,10 @@ STACKABLE = _names(
     cholesky concat conj copy_to_device cumprod cumsum cumulative_logsumexp det diag diag_part diag_range
     diag_range_part eig eigh euclidean_norm expm expm_frechet fft identity ifft imaginary_part inv inverse_gaps
     invert irfft isotonic_blocks leaky_relu linspace log_softmax logm logsumexp logsumexp_shares lu lu_factors max
-    mean min mirror_weights moments pad_axis permute pinv population_count prod qr real_part resize resize_input
-    reverse rfft roll running_top slice_axis slogdet softmax softmax_cross_entropy softmax_minus_label
-    sparse_softmax_cross_entropy sqrtm stack standardize stop_gradient sum svd sylvester take top_positions
-    transpose tridiagonal_solve unique_numbers unpermute widen"""
+    mean min mirror_weights moments pad_axis permute pinv population_count prod qr real_part repeat resize
+    resize_input reverse rfft roll running_top slice_axis slogdet softmax softmax_cross_entropy softmax_minus_label
+    sparse_softmax_cross_entropy sqrtm stack standardize stop_gradient sum svd sylvester take top_positions transpose
+    tridiagonal_solve unique_numbers unpermute widen"""
 )
 """Ops that take a leading axis, if all of their inputs have it."""
 

@@ -208,6 +208,7 @@ _ONE: list[Callable[[Any], Any]] = [
     lambda v: lab.pad(v[1:], [[0, 1], [0, 0]]), lambda v: lab.linalg.band_part(v, 1, 0), lab.math.cumprod,
     lambda v: lab.linalg.solve(lab.transpose(v) @ v * 0.1 + lab.eye(3, dtype=v.dtype), lab.transpose(v))[:, :3][:1],
     lambda v: lab.reduce_max(v[:, None] * v[None], axis=[0, 2]), lambda v: lab.tile(v[:2], [2, 1]),
+    lambda v: lab.repeat(v[1:3], 2, axis=0), lambda v: lab.repeat(v[:, 2:], 3, axis=1),
 ]  # fmt: skip
 _TWO: list[Callable[[Any, Any], Any]] = [
     lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lab.maximum, lambda a, b: lab.where(a > b, a, b * 0.5),

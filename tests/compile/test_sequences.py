@@ -108,6 +108,20 @@ def test_messages_along_edges_are_added_up_without_being_stored(dtype: str) -> N
         lab.function(lambda x, at: lab.scatter_nd(pairs, lab.gather(x, at), (30, 5)))(normal(2, 5), sources)
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(("axis", "count"), [(0, 3), (1, 2), (2, 11)])
+def test_elements_are_repeated_by_compiled_code(dtype: str, axis: int, count: int) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.repeat(lab.sin(x), count, axis=axis)
+            loss = lab.reduce_sum(y * lab.cast(lab.reshape(lab.range(lab.size(y)), y.shape), y.dtype))
+        return y, tape.gradient(loss, x)
+
+    made = compiled(run, normal(4, 5, 6, dtype=dtype), tolerance=TOLERANCE[dtype])
+    assert "repeat" in made.source
+
+
 def test_a_weighed_value_and_its_gradient_share_the_weight() -> None:
     def run(x: Any) -> Any:
         with lab.GradientTape() as tape:

@@ -186,6 +186,7 @@ TWINS.update({
     "left_shift": torch.bitwise_left_shift, "right_shift": torch.bitwise_right_shift,
     "eig": lambda x: torch.linalg.eig(x)[0],
     "segment_sum": _segments, "reverse": lambda x, axes: torch.flip(x, dims=axes),
+    "repeat": lambda x, count, axis: x.repeat_interleave(count, axis),
     "roll": lambda x, shifts, axes: torch.roll(x, shifts, dims=axes), "tile": lambda x, multiples: x.repeat(multiples),
     "take_along": lambda x, at, axis: torch.take_along_dim(x, at.long(), axis),
     "gather_nd": lambda x, at: x[_columns(at)],

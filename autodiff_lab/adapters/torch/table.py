@@ -32,6 +32,7 @@ LIKE = {name: name for name in SAME.split()} | {
     "_log_softmax": "log_softmax", "sgn": "sign", "bitwise_and": "logical_and", "bitwise_or": "logical_or",
     "bitwise_not": "logical_not", "arctan": "atan", "clamp": "clip", "clip": "clip", "invert": "logical_not",
     "and": "logical_and", "or": "logical_or", "norm": "euclidean_norm", "repeat": "tile", "max_pool2d": "max_pool",
+    "repeat_interleave": "repeat",
     "dropout": "multiply", "masked_fill": "where", "floor_": "floor", "round_": "round", "trunc": "truncatediv",
 }  # fmt: skip
 """Names of PyTorch by the op of autodiff_lab that behaves the same."""

@@ -159,6 +159,11 @@ def _gathered(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "gather", sizes, (False, False))
 
 
+def _repeated(line: Line, values: list[Value]) -> Block:
+    outer, length, inner = _along(line.params["axis"], values[0].shape)
+    return Block(_POSITIONS, "repeat", (outer * length, inner, line.params["count"]), (False,))
+
+
 def _scattered(line: Line, values: list[Value]) -> Block | None:
     g, positions, out = values
     if not _are_positions(positions) or len(g.shape) != len(out.shape) - 1 + len(positions.shape):
@@ -270,7 +275,7 @@ _FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
     **dict.fromkeys(("argsort", "take_along", "top_positions"), (*_FLOATS, *_INTEGERS)),
-    **dict.fromkeys(("gather", "gather_nd"), (*_FLOATS, *_INTEGERS, *_COMPLEX, "bool")),
+    **dict.fromkeys(("gather", "gather_nd", "repeat"), (*_FLOATS, *_INTEGERS, *_COMPLEX, "bool")),
     **dict.fromkeys(("scatter_axis", "scatter_nd"), (*_FLOATS, *_COMPLEX)),
     **dict.fromkeys(("max", "min", "prod"), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(FUNCTIONS, (*_FLOATS, *_COMPLEX)),
@@ -291,7 +296,8 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
-    "prod": _reduced, "recurrence": _recurrent, "scatter_axis": _scattered, "scatter_nd": _by_coordinates,
+    "prod": _reduced, "recurrence": _recurrent, "repeat": _repeated, "scatter_axis": _scattered,
+    "scatter_nd": _by_coordinates,
     "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,
     "sum": _reduced, "tridiagonal_solve": _three_diagonals, "triangular_solve": _system,
     **dict.fromkeys(_CHANGES, _changed),

@@ -24,8 +24,8 @@ ROUNDED = Op(
 )  # fmt: skip
 _MOVING = VIEWING | {
     "abs", "argmax", "argmin", "argsort", "band_part", "clip", "concat", "diag", "extreme_grad", "gather", "gather_nd",
-    "max", "maximum", "min", "minimum", "negative", "pad", "pad_axis", "relu", "roll", "select", "select_not", "sign",
-    "stack", "take_along", "tile", "top_positions", "unslice", "where",
+    "max", "maximum", "min", "minimum", "negative", "pad", "pad_axis", "relu", "repeat", "roll", "select", "select_not",
+    "sign", "stack", "take_along", "tile", "top_positions", "unslice", "where",
 }  # fmt: skip
 """Ops whose results are positions, or numbers that float16 can hold if it holds what they are given."""
 _COMPUTED = frozenset({

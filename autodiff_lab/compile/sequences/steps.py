@@ -32,8 +32,8 @@ LEAST_ALONE = 1024
 """Elements of an op in short rows that is worth a call by itself."""
 MOST_OF_LOOP = 1 << 22
 """Bytes that a loop over arrays reads and writes, beyond which a call by itself costs next to nothing."""
-MOVING = frozenset({"gather", "gather_nd", "moved_rows", "scatter_axis", "scatter_nd"})
-"""Ops by positions, of any size: their kernels add rows one by one too, after checks and arrangements of positions."""
+MOVING = frozenset({"gather", "gather_nd", "moved_rows", "repeat", "scatter_axis", "scatter_nd"})
+"""Ops that move rows, of any size: their kernels move them one by one too, after checks and arrangements."""
 JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
 """Ops that put their inputs into parts of a whole."""
 _JOINED = frozenset({"float32", "float64", "int32", "int64", "complex64", "complex128"})

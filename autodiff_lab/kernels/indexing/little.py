@@ -63,6 +63,23 @@ def scatter(out, g, positions, outer, length, inner, count) -> int:
 
 
 @register_jitable
+def repeat(out, x, rows, inner, count) -> int:
+    """Write each row of `inner` elements `count` times, one after the other."""
+    if inner == 1:
+        for s in range(rows):
+            for k in range(s * count, (s + 1) * count):
+                out[k] = x[s]
+        return 0
+    for s in range(rows):
+        source = x[s * inner : (s + 1) * inner]
+        for k in range(s * count, (s + 1) * count):
+            target = out[k * inner : (k + 1) * inner]
+            for j in range(inner):
+                target[j] = source[j]
+    return 0
+
+
+@register_jitable
 def along_rows(out, x, positions, outer, length, inner, count, puts) -> int:
     """Take the elements at positions that differ from row to row, or put them there, added up in zeros."""
     for j in range(outer * length * inner if puts else 0):

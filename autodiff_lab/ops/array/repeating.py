@@ -69,6 +69,31 @@ tile_to = general(
     keeps="nothing", registered="Tile", doc="The kernel-level tile; `lab.tile` is the public function.")
 
 
+def _repeat(x: Any, count: int, axis: int) -> Any:
+    """Do what `np.repeat` does, by columns where single numbers are repeated a few times."""
+    if x.__class__ is not np.ndarray or axis != -1 or count > FEW_COLUMNS:
+        return np.repeat(x, count, axis)
+    made = np.empty((*x.shape, count), x.dtype)
+    for k in range(count):
+        made[..., k] = x
+    return made.reshape((*x.shape[:-1], x.shape[-1] * count))
+
+
+def _repeat_rule(ops: Any, g: Any, out: Any, x: Any, count: int, axis: int) -> Any:
+    """Give the repetitions an axis of their own and add them up."""
+    shape = tuple(x.shape)
+    after = len(shape) + axis + 1
+    apart = ops.reshape(g, shape=(*stack(g, out), *shape[:after], count, *shape[after:]))
+    return ops.sum(apart, axes=(axis,), keepdims=False)
+
+
+repeat_by = general(
+    "repeat", _repeat, _repeat_rule, symbol="repeat",
+    latex=r"\operatorname{{repeat}}({0})", locals_latex=(r"\textstyle\sum",),
+    sentence="repeats the elements of {0} along an axis", keeps="nothing",
+    doc="The kernel-level repeat by one count along a negative axis; `lab.repeat` is the public function.")
+
+
 SHORT_ROW, MANY_SHORT_ROWS = 16, 512
 """Elements of a row up to which, and rows from which on, columns are copied and not rows."""
 
@@ -166,9 +191,9 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: IntsLike | None = None,
         raise InvalidArgumentError(f"repeat: repeats must be a non-negative integer, or one for each of the {length} "
                                    f"elements of the axis, got {times}.")
     room(max(times, default=0) * length if len(times) == 1 else sum(times), "repeat")
-    if length == 0:
-        times = (0,)
-    places = np.repeat(np.arange(length), times[0] if len(times) == 1 else np.asarray(times, np.int64))
+    if length == 0 or len(times) == 1:
+        return repeat_by(x, count=times[0] if length else 1, axis=at, name=name)
+    places = np.repeat(np.arange(length), np.asarray(times, np.int64))
     return gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=at, dense=True, name=name)
 
 

@@ -49,6 +49,12 @@ def _tile(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {"multiples": times}) for s, times in calls]
 
 
+@sampler("repeat")
+def _repeat(rng: np.random.Generator) -> list[Call]:
+    calls = [((3,), 2, -1), ((2, 3), 3, -1), ((2, 3), 2, -2), ((3,), 9, -1), ((2, 3), 0, -1), ((2, 0), 2, -1)]
+    return [(normal(rng, s), {"count": count, "axis": axis}) for s, count, axis in calls]
+
+
 @sampler("roll")
 def _roll(rng: np.random.Generator) -> list[Call]:
     calls = [((4,), (1,), (-1,)), ((2, 3), (-1, 4), (-2, -1)), ((2, 0), (1,), (-1,))]
