@@ -1,0 +1,91 @@
+"""Turning: products of matrices whose results are read along their columns.
+
+The gradient of an einsum is a product of matrices with its axes put back in order, so that what reads it goes through
+memory in steps of a whole row.  The transposed product lies in the order in which it is read, at no cost: BLAS takes
+transposed operands as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from autodiff_lab.compile.program.layouts import dense_strides, is_dense, seen_by, turned_last
+from autodiff_lab.compile.program.looking import looking
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.engine.op import REGISTRY
+
+FEWEST = 4096
+"""Elements of a result below which a copy costs less than looking for one."""
+Strides = tuple[int, ...]
+
+
+def with_products_turned(program: Program) -> Program:
+    """Return the program with xy as (yᵀ xᵀ)ᵀ where that lies in the order in which it is read."""
+    turned = {line.outs[0] for line in program.lines if line.op.name == "matmul" and _is_read_turned(line, program)}
+    if not turned or program.memory is not None:
+        return program
+    values, fresh = dict(program.values), itertools.count(1 + max(program.values))
+    lines: list[Line] = []
+
+    def transposed(value: int, line: Line) -> int:
+        swap, made = _swap(len(values[value].shape)), program.made_by.get(value)
+        if made is not None and made.op.name == "transpose" and made.params["perm"] == swap:
+            return made.ins[0]
+        out = next(fresh)
+        values[out] = values[value]._replace(shape=turned_last(values[value].shape), name="")
+        lines.append(line._replace(op=REGISTRY["transpose"], ins=(value,), params={"perm": swap}, outs=(out,)))
+        return out
+
+    for line in program.lines:
+        if line.outs[0] not in turned:
+            lines.append(line)
+            continue
+        ins = tuple([transposed(i, line) for i in reversed(line.ins)])
+        product, whole = next(fresh), values[line.outs[0]]
+        values[product] = whole._replace(shape=turned_last(whole.shape), name="")
+        lines.append(line._replace(ins=ins, outs=(product,)))
+        swap = {"perm": _swap(len(whole.shape))}
+        lines.append(line._replace(op=REGISTRY["transpose"], ins=(product,), params=swap))
+    return replace(program, lines=tuple(lines), values=values)
+
+
+def _swap(rank: int) -> tuple[int, ...]:
+    """Return the permutation that transposes matrices."""
+    return (*range(-rank, -2), -1, -2)
+
+
+def _is_read_turned(line: Line, program: Program) -> bool:
+    """Return whether all that reads a product, but for other products, would find the transposed one in order.
+
+    Both operands must be matrices, or stacks of as many.
+    """
+    x, y, out = (program.values[i] for i in (*line.ins, *line.outs))
+    if len(x.shape) < 2 or x.shape[:-2] != y.shape[:-2] or math.prod(out.shape) < FEWEST:
+        return False
+    if not any(looking(use.outs[0], program) for use in program.users[line.outs[0]]):
+        return False
+    lies = dense_strides(out.shape)
+    turned = turned_last(dense_strides(turned_last(out.shape)))
+    ends = list(_ends(line.outs[0], lies, turned, program))
+    return bool(ends) and all(there and not here for here, there in ends)
+
+
+def _ends(value: int, lies: Strides, turned: Strides, program: Program) -> Iterator[tuple[bool, bool]]:
+    """Yield for each reader whether it finds the elements in order, as the product lies and as the turned one does."""
+    shape, dtype, *_ = program.values[value]
+    if value in program.outputs:
+        yield is_dense(shape, lies), is_dense(shape, turned)
+    for use in program.users[value]:
+        view = looking(use.outs[0], program)
+        if view is None:
+            if use.op.name != "matmul":
+                yield is_dense(shape, lies), is_dense(shape, turned)
+            continue
+        seen = [seen_by(view, shape, dtype, strides) for strides in (lies, turned)]
+        if None in seen:  # copied
+            yield seen[0] is not None, seen[1] is not None
+        else:
+            yield from _ends(use.outs[0], seen[0][1], seen[1][1], program)

@@ -1,0 +1,95 @@
+"""Products of matrices whose transposes are read lie in the order in which they are read."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.compile.program import lowering
+from tests.compile.agreement import compiled
+
+TOLERANCE = {"float32": 1e-3, "float64": 1e-10}
+
+
+def drawn(*shape: int, dtype: str) -> Any:
+    return lab.constant(np.random.default_rng(3).standard_normal(shape).astype(dtype))
+
+
+def turned(made: Any, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the program of a compiled function has products that are not multiplied as they are written."""
+    (entry,) = made._entries.values()
+    now = len(lowering.lowered(entry.program).lines)
+    monkeypatch.setattr(lowering, "with_products_turned", lambda plain: plain)
+    return now > len(lowering.lowered(entry.program).lines)
+
+
+def with_gradient(forward: Any) -> Any:
+    def run(*given: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(given)
+            y = forward(*given)
+            loss = lab.reduce_sum(lab.sin(y))
+        return y, tape.gradient(loss, given)
+
+    return run
+
+
+def gram(h: Any) -> Any:
+    return lab.einsum("bijc,bijd->bcd", h, h) / 100.0
+
+
+def attention(q: Any, k: Any) -> Any:
+    return lab.nn.softmax(lab.einsum("bqhd,bkhd->bhqk", q, k))
+
+
+def moved_back(x: Any, y: Any) -> Any:
+    return lab.tanh(lab.transpose(x @ y, (0, 2, 1)))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(
+    ("forward", "shapes"),
+    [
+        (gram, [(2, 16, 17, 24)]),
+        (moved_back, [(2, 65, 40), (2, 40, 70)]),
+        (lambda x, y: lab.tanh(lab.reshape(lab.transpose(x @ y), (70, 5, 13))), [(65, 40), (40, 70)]),
+        (lambda x, y: lab.tanh(lab.transpose(lab.reshape(x @ y, (5, 13, 70)), (2, 0, 1))), [(65, 40), (40, 70)]),
+    ],
+    ids=["gram", "stacks", "reshaped", "split"],
+)
+def test_a_product_is_stored_in_the_order_in_which_it_is_read(
+    forward: Any, shapes: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [drawn(*shape, dtype=dtype) for shape in shapes]
+    made = compiled(with_gradient(forward), *arguments, tolerance=TOLERANCE[dtype])
+    assert turned(made, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("forward", "shapes"),
+    [
+        (lambda x, y: x @ y, [(65, 40), (40, 70)]),
+        (lambda x, y: lab.tanh(x @ y) + lab.reduce_sum(lab.exp(lab.transpose(x @ y))), [(65, 40), (40, 70)]),
+        (lambda x, y: lab.tanh(lab.transpose(lab.reshape(x @ y, (65, 7, 10)), (1, 0, 2))), [(65, 40), (40, 70)]),
+        (lambda x, y: lab.tanh(lab.transpose(x @ y, (0, 2, 1))), [(3, 65, 40), (40, 70)]),
+        (lambda x, y: lab.tanh(lab.transpose(x @ y)), [(9, 40), (40, 10)]),
+    ],
+    ids=["in order", "read both ways", "other axes", "one matrix for all", "few elements"],
+)
+def test_other_products_stay(forward: Any, shapes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = [drawn(*shape, dtype="float64") for shape in shapes]
+    made = compiled(forward, *arguments, tolerance=1e-10)
+    assert not turned(made, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_einsums_with_any_order_of_axes_agree(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    letters = dict(zip("bijcd", rng.choice([1, 2, 7, 16, 33], 5), strict=True))
+    left, right = ("".join(rng.permutation(list(part))) for part in ("bijc", "bijd"))
+    out = "".join(rng.permutation(list("bcd")))
+    x, y = (drawn(*(int(letters[c]) for c in part), dtype="float64") for part in (left, right))
+    compiled(with_gradient(lambda x, y: lab.einsum(f"{left},{right}->{out}", x, y)), x, y, tolerance=1e-10)
+    compiled(with_gradient(attention), drawn(2, 20, 3, 8, dtype="float64"),
+             drawn(2, 30, 3, 8, dtype="float64"), tolerance=1e-10)  # fmt: skip
