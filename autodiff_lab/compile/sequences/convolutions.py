@@ -1,7 +1,7 @@
 """Small convolutions and their gradients as steps of a sequence.
 
 They run the loops of `kernels.convolution`, for the tiles that their shapes have.  What a plan knows of shapes are
-tables that never change; a padded image and some columns of the filter have room beside the values of the sequence.
+tables that never change; a padded image and a packed filter have room beside the values of the sequence.
 """
 
 from __future__ import annotations
@@ -20,31 +20,32 @@ MOST_WORK = 1 << 20
 
 
 class Pass(NamedTuple):
-    """One run of a loop: its text, the numbers in a padded image and in a panel, and the tables of its plan."""
+    """One run of a loop: its text, the numbers in a padded image and in a packed filter, and the tables of its plan."""
 
     text: str
     image: int
-    panel: int
+    panels: int
     tables: tuple[np.ndarray, ...]
 
 
 CORRELATION = """\
 from numpy import {kind} as number, int32, int64
 from autodiff_lab.kernels.base.pointers import STEP, at
-from autodiff_lab.kernels.convolution.little import correlation, is_finite
-correlate = correlation({rows}, {vectors})
+from autodiff_lab.kernels.convolution.little import correlation, is_finite, packed
+correlate = correlation({rows}, {widths})
 @addressed(STEP)
 def step(slots):
     end = 1 << 60
     x, w, out = at(slots[1], end, number), at(slots[2], end, number), at(slots[0], end, number)
-    image, panel = at(slots[3], slots[4], number), at(slots[5], slots[6], number)
+    image, panels = at(slots[3], slots[4], number), at(slots[5], slots[6], number)
     offsets, taps = at(slots[7], slots[8], int64), at(slots[9], slots[10], int64)
-    sizes = at(slots[11], slots[12], int64)
+    rows, sizes = at(slots[11], slots[12], int64), at(slots[13], slots[14], int64)
     if {checks} and not is_finite(w, sizes[0] * sizes[1] * slots[10]):
         return int32(1)
     for n in range(image.size):
         image[n] = 0
-    correlate(x, w, out, image, panel, offsets, taps, sizes, 0, sizes[27])
+    packed(w, taps, sizes, panels)
+    correlate(x, out, image, panels, offsets, rows, sizes, 0, sizes[27])
     return int32(0)
 """
 
@@ -52,17 +53,17 @@ OF_FILTER = """\
 from numpy import {kind} as number, int32, int64
 from autodiff_lab.kernels.base.pointers import STEP, at
 from autodiff_lab.kernels.convolution.little import correlation_of_filter
-correlate = correlation_of_filter({rows}, {vectors})
+correlate = correlation_of_filter({rows}, {widths})
 @addressed(STEP)
 def step(slots):
     end = 1 << 60
     x, g, out = at(slots[1], end, number), at(slots[2], end, number), at(slots[0], end, number)
-    image = at(slots[3], slots[4], number)
+    image, panel = at(slots[3], slots[4], number), at(slots[5], slots[6], number)
     offsets, rows = at(slots[7], slots[8], int64), at(slots[9], slots[10], int64)
     sizes = at(slots[11], slots[12], int64)
     for n in range(image.size):
         image[n] = 0
-    correlate(x, g, out, image, offsets, rows, sizes, 0, 1)
+    correlate(x, g, out, image, panel, offsets, rows, sizes, 0, 1)
     return int32(0)
 """
 
@@ -93,20 +94,20 @@ def passes_of(line: Line, program: Program) -> tuple[Pass, ...]:
 
 
 def _pass(line: Line, plan: plans.Plan, dtype: np.dtype[Any]) -> Pass:
-    from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS  # which asks LLVM about the processor
+    from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, width_of  # LLVM is asked here
 
     lanes = BYTES // dtype.itemsize
-    c, columns, run, outs, images = (int(plan.sizes[n]) for n in (0, 1, 2, 19, 27))
+    columns, run, outs, images = (int(plan.sizes[n]) for n in (1, 2, 19, 27))
     of_filter = line.op.name == "convolve_filter"
     length = run if of_filter else outs
     most = -(-length // -(-length // ROWS))
     rows = tuple(sorted({min(most, length - first) for first in range(0, length, most)}))
-    wide = {min(2 * lanes, columns - first) for first in range(0, columns, 2 * lanes)}
-    how: dict[str, Any] = {"kind": dtype.name, "rows": rows, "vectors": tuple(sorted({1 + (n > lanes) for n in wide}))}
+    wide = {width_of(min(2 * lanes, columns - first), dtype.itemsize) for first in range(0, columns, 2 * lanes)}
+    how: dict[str, Any] = {"kind": dtype.name, "rows": rows, "widths": tuple(sorted(wide))}
     if of_filter:
         sizes = plan.sizes.copy()
         sizes[25] = images  # all in one block
-        return Pass(OF_FILTER.format(**how), plan.image, 0, (plan.offsets, plan.rows, sizes))
+        return Pass(OF_FILTER.format(**how), plan.image, plan.panel(2 * lanes), (plan.offsets, plan.rows, sizes))
     checks = line.op.name == "convolve_input"  # zeros around g would make nan of what is infinite
     text = CORRELATION.format(**how, checks=checks)
-    return Pass(text, plan.image, plan.taps.size * c * 2 * lanes, (plan.offsets, plan.taps, plan.sizes))
+    return Pass(text, plan.image, plan.panels(2 * lanes), (plan.offsets, plan.taps, plan.rows, plan.sizes))

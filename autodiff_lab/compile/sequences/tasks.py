@@ -295,10 +295,10 @@ class Builder:
         out, image, panel = self._new(line.outs[0]), Place(self._another(), 0), Place(self._another(), 0)
         size = self.program.values[line.outs[0]].dtype.itemsize
         self.sizes[image.buffer] = size * max(one.image for one in passes)
-        self.sizes[panel.buffer] = size * max(one.panel for one in passes)
+        self.sizes[panel.buffer] = size * max(one.panels for one in passes)
         made = out.buffer, image.buffer, panel.buffer
         for n, one in enumerate(passes):
-            slots: list[int | Place] = [out, *places, image, one.image, panel, one.panel]
+            slots: list[int | Place] = [out, *places, image, one.image, panel, one.panels]
             for table in one.tables:
                 slots += [self._constant(table), table.size]
             self.tasks.append(Task(load(one.text).step, tuple(slots), () if n else made))

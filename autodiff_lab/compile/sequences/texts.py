@@ -22,7 +22,7 @@ PRODUCT = """\
 from numpy import {kind} as number, int32
 from autodiff_lab.kernels.base.pointers import STEP, at
 from autodiff_lab.kernels.matmul.small import {function}
-multiply = {function}({rows}, {vectors})
+multiply = {function}({rows}, {widths})
 @addressed(STEP)
 def step(slots):
     m, k, n, end = slots[3], slots[4], slots[5], 1 << 60
@@ -38,10 +38,10 @@ def product_text(kind: str, turned: bool, m: int, n: int, *, column: bool) -> st
     from autodiff_lab.kernels.matmul.small import tiles_of  # which asks LLVM about the processor
 
     if column and not turned:
-        return PRODUCT.format(kind=kind, function="multiply_by_column", rows=(), vectors=())
-    rows, vectors = tiles_of(m, n, np.dtype(kind).itemsize)
+        return PRODUCT.format(kind=kind, function="multiply_by_column", rows=(), widths=())
+    rows, widths = tiles_of(m, n, np.dtype(kind).itemsize)
     function = "multiply_transposed" if turned else "multiply"
-    return PRODUCT.format(kind=kind, function=function, rows=rows, vectors=vectors)
+    return PRODUCT.format(kind=kind, function=function, rows=rows, widths=widths)
 
 
 COPY = """\

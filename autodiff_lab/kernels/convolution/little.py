@@ -14,24 +14,42 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.base.deferred import register_jitable
-from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, padded, tile_of
+from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, Width, padded, tile_of
 from autodiff_lab.kernels.maths.bits import put
+
+NEAR = 1 << 14
+"""Bytes of a panel that stay in the first-level cache while a few rows of pixels meet them."""
+BESIDE = 1 << 17
+"""Bytes of an image that stay in the second-level cache while they meet all panels."""
 
 
 @register_jitable
-def packed(w, taps, sizes, column, wide, block, panel) -> None:
-    """Put some columns of the filter side by side, terms in the order in which the runs meet them."""
-    c, k_apart, column_apart = sizes[0], sizes[3], sizes[4]
+def packed(w, taps, sizes, panels) -> None:
+    """Put the columns of the filter into panels, each as wide as a tile, terms in the order in which runs meet them."""
+    c, columns, k_apart, column_apart = sizes[0], sizes[1], sizes[3], sizes[4]
+    block = 2 * (BYTES // w.itemsize)
     at = 0
-    for tap in taps:
-        for k in range(c):
-            first = tap + k * k_apart + column * column_apart
-            if column_apart == 1:
-                put(panel[at : at + wide], w[first : first + wide])
-            else:
-                for n in range(wide):
-                    panel[at + n] = w[first + n * column_apart]
-            at += block
+    for column in range(0, columns, block):
+        wide = min(block, columns - column)
+        for tap in taps:
+            for k in range(c):
+                first = tap + k * k_apart + column * column_apart
+                if column_apart == 1:
+                    put(panels[at : at + wide], w[first : first + wide])
+                else:
+                    for n in range(wide):
+                        panels[at + n] = w[first + n * column_apart]
+                at += block
+
+
+@register_jitable
+def beside(x, i, high, sizes, image) -> tuple:
+    """Pad the images that are taken at a time, from the i-th on; gives where they begin, and their rows of pixels."""
+    count = min(sizes[28], high - i)
+    start = padded(x, i, sizes, image, 0)
+    for n in range(1, count if image.size else 0):
+        padded(x, i + n, sizes, image, n * (image.size // sizes[28]))
+    return start, count * sizes[17] * sizes[18]
 
 
 @register_jitable
@@ -44,46 +62,54 @@ def is_finite(w, size) -> bool:
 
 
 @functools.cache
-def correlation(rows: tuple[int, ...] = (), vectors: tuple[int, ...] = ()) -> Any:
+def correlation(rows: tuple[int, ...] = (), widths: tuple[Width, ...] = ()) -> Any:
     """Return what sums over the taps at `offsets` of images; `sizes` are those of a `Plan`."""
-    tile = tile_of("pixels", rows, vectors)
+    tile = tile_of("pixels", rows, widths)
 
     @register_jitable
-    def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
-        c, columns, run = sizes[0], sizes[1], sizes[2]
-        all_height, all_width = sizes[12], sizes[13]
-        step_d, step_h, step_w = sizes[14], sizes[15], sizes[16]
+    def correlate(x, out, image, panels, offsets, rows, sizes, low, high) -> None:
+        c, columns = sizes[0], sizes[1]
+        step_h, step_w = sizes[15], sizes[16]
         out_d, out_h, out_w = sizes[17], sizes[18], sizes[19]
         out_image, out_start, apart_d, apart_h, apart_w = sizes[20], sizes[21], sizes[22], sizes[23], sizes[24]
         block = 2 * (BYTES // x.itemsize)
         tiles = (out_w + ROWS - 1) // ROWS
         per_tile = (out_w + tiles - 1) // tiles
+        most = NEAR // (block * x.itemsize)
+        run = max(1, sizes[2])  # without taps there is one run of no terms, which writes zeros
+        part, runs = min(run, most), max(1, most // run)  # a part of a run, or several whole ones
+        lines = max(1, BESIDE // (step_h * sizes[13] * c * x.itemsize))
         source = x if image.size == 0 else image
-        for column in range(0, columns, block):
-            wide = min(block, columns - column)
-            packed(w, taps, sizes, column, wide, block, panel)
-            for i in range(low, high):
-                start = padded(x, i, sizes, image)
-                for d in range(out_d):
-                    for h in range(out_h):
-                        row = start + (d * step_d * all_height + h * step_h) * all_width * c
-                        goal = i * out_image + out_start + d * apart_d + h * apart_h + column
-                        for j in range(0, out_w, per_tile):
-                            tile(
-                                source, row + j * step_w * c, offsets, 0, offsets.size, run, step_w * c, 1, panel, 0,
-                                block, out, goal + j * apart_w, apart_w, min(per_tile, out_w - j), wide, 0,
-                            )  # fmt: skip
+        for i in range(low, high, sizes[28]):
+            start, end = beside(x, i, high, sizes, image)
+            for first in range(0, end, lines):
+                for column in range(0, columns, block):
+                    wide = min(block, columns - column)
+                    for s in range(0, max(1, offsets.size), runs):
+                        for t in range(0, run, part):
+                            more = 1 if s > 0 or t > 0 else 0
+                            panel = (column * offsets.size + s * block) * run + t * block
+                            for line in range(first, min(first + lines, end)):
+                                d, h = line // out_h, line % out_h
+                                n, d = d // out_d, d % out_d
+                                goal = (i + n) * out_image + out_start + d * apart_d + h * apart_h + column
+                                for j in range(0, out_w, per_tile):
+                                    tile(
+                                        source, start + rows[line] + t + j * step_w * c, offsets, s,
+                                        min(runs, offsets.size - s), min(part, run - t), step_w * c, 1, panels, panel,
+                                        block, out, goal + j * apart_w, apart_w, min(per_tile, out_w - j), wide, more,
+                                    )  # fmt: skip
 
     return correlate
 
 
 @functools.cache
-def correlation_of_filter(rows: tuple[int, ...] = (), vectors: tuple[int, ...] = ()) -> Any:
+def correlation_of_filter(rows: tuple[int, ...] = (), widths: tuple[Width, ...] = ()) -> Any:
     """Return what sums the gradients of a filter over blocks of images."""
-    tile = tile_of("taps", rows, vectors)
+    tile = tile_of("taps", rows, widths)
 
     @register_jitable
-    def correlate(x, g, out, image, offsets, rows, sizes, low, high) -> None:
+    def correlate(x, g, out, image, panel, offsets, rows, sizes, low, high) -> None:
         c, columns, run = sizes[0], sizes[1], sizes[2]
         step_w, out_w = sizes[16], sizes[19]
         per_block, chunk, images = sizes[25], sizes[26], sizes[27]
@@ -93,18 +119,23 @@ def correlation_of_filter(rows: tuple[int, ...] = (), vectors: tuple[int, ...] =
         source = x if image.size == 0 else image
         for block in range(low, high):
             goal = block * offsets.size * run * columns
-            for i in range(block * per_block, min(images, (block + 1) * per_block)):
-                start = padded(x, i, sizes, image)
-                for row in range(0, rows.size, chunk):
+            last = min(images, (block + 1) * per_block)
+            for i in range(block * per_block, last, sizes[28]):
+                start, end = beside(x, i, last, sizes, image)
+                for row in range(0, end, chunk):
                     more = 1 if row > 0 or i > block * per_block else 0
-                    pixels = (i * rows.size + row) * out_w * columns
+                    lines = min(chunk, end - row)
+                    pixels = (i * sizes[17] * sizes[18] + row) * out_w * columns
                     for column in range(0, columns, vectors):
                         wide = min(vectors, columns - column)
+                        for p in range(lines * out_w):
+                            first = pixels + p * columns + column
+                            put(panel[p * vectors : p * vectors + wide], g[first : first + wide])
                         for s in range(offsets.size):
                             for r in range(0, run, per_tile):
                                 tile(
-                                    source, start + offsets[s] + r, rows, row, min(chunk, rows.size - row), out_w, 1,
-                                    step_w * c, g, pixels + column, columns, out,
+                                    source, start + offsets[s] + r, rows, row, lines, out_w, 1,
+                                    step_w * c, panel, 0, vectors, out,
                                     goal + (s * run + r) * columns + column, columns, min(per_tile, run - r), wide,
                                     more,
                                 )  # fmt: skip

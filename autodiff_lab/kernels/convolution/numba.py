@@ -21,7 +21,7 @@ import numpy as np
 from autodiff_lab.kernels.base.loops import loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.convolution import numba_plans as plans
-from autodiff_lab.kernels.convolution.little import correlation, correlation_of_filter
+from autodiff_lab.kernels.convolution.little import correlation, correlation_of_filter, packed
 from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, padded, tile_of_channels
 from autodiff_lab.kernels.convolution.reference import Padding, Sizes
 
@@ -31,24 +31,33 @@ from autodiff_lab.kernels.convolution.reference import Padding, Sizes
 _of_pixels, _of_taps = correlation(), correlation_of_filter()
 
 
-@loop(
-    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)",
-    wraparound=False,
-)
-def correlate(x, w, out, image, panel, offsets, taps, sizes, low, high) -> None:
-    """Sums over the taps at `offsets` of the images from `low` to `high`; `sizes` are those of a `Plan`.
-
-    `image` holds one padded image, zeros at first, or nothing if none is padded; `panel` columns of the filter.
-    """
-    _of_pixels(x, w, out, image, panel, offsets, taps, sizes, low, high)
+@loop("void({t}[::1], int64[::1], int64[::1], {t}[::1])", wraparound=False)
+def pack(w, taps, sizes, panels) -> None:
+    """Arrange a filter as panels, for `correlate`; `sizes` are those of a `Plan`."""
+    packed(w, taps, sizes, panels)
 
 
 @loop(
     "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)", wraparound=False
 )
-def correlate_filter(x, g, out, image, offsets, rows, sizes, low, high) -> None:
-    """Gradients of a filter over the blocks of images from `low` to `high`, each block into its own filter."""
-    _of_taps(x, g, out, image, offsets, rows, sizes, low, high)
+def correlate(x, out, image, panels, offsets, rows, sizes, low, high) -> None:
+    """Sums over the taps at `offsets` of the images from `low` to `high`, with a packed filter.
+
+    `image` holds the padded images that are taken at a time, zeros at first, or nothing if none is padded.
+    """
+    _of_pixels(x, out, image, panels, offsets, rows, sizes, low, high)
+
+
+@loop(
+    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)",
+    wraparound=False,
+)
+def correlate_filter(x, g, out, image, panel, offsets, rows, sizes, low, high) -> None:
+    """Gradients of a filter over the blocks of images from `low` to `high`, each block into its own filter.
+
+    `panel` holds some columns of g, of as many rows of pixels as are taken at a time.
+    """
+    _of_taps(x, g, out, image, panel, offsets, rows, sizes, low, high)
 
 
 def _flat(array: Any) -> Any:
@@ -58,28 +67,32 @@ def _flat(array: Any) -> Any:
 def _correlated(plan: plans.Plan, x: Any, w: Any, out: Any) -> None:
     """Run a plan of `correlate` on flat arrays, images spread over threads."""
     run = correlate[x.dtype]
+    panels = np.empty(plan.panels(2 * BYTES // x.itemsize), x.dtype)
+    pack[x.dtype](w, plan.taps, plan.sizes, panels)
 
     def images(low: int, high: int) -> None:
-        image = np.zeros(plan.image, x.dtype)
-        panel = np.empty(plan.taps.size * plan.sizes[0] * (2 * BYTES // x.itemsize), x.dtype)
-        run(x, w, out, image, panel, plan.offsets, plan.taps, plan.sizes, low, high)
+        run(x, out, np.zeros(plan.image, x.dtype), panels, plan.offsets, plan.rows, plan.sizes, low, high)
 
     spread(images, plan.out[0], plan.least)
 
 
-def _summed(run: Any, plan: plans.Plan, x: Any, g: Any, shape: Sizes) -> Any:
-    """Run a plan of a filter's gradient, blocks of images spread over threads, and add up what the blocks give."""
+def _summed(run: Any, plan: plans.Plan, x: Any, g: Any, shape: Sizes, panel: tuple[int, ...] = ()) -> Any:
+    """Run a plan of a filter's gradient, blocks of images spread over threads, and add up what the blocks give.
+
+    `panel` is the size of the one that the loop takes, if it takes one.
+    """
     out = np.empty((plan.blocks, *shape), x.dtype)
     flat, x, g = out.reshape(-1), _flat(x), _flat(g)
 
     def blocks(low: int, high: int) -> None:
-        run(x, g, flat, np.zeros(plan.image, x.dtype), plan.offsets, plan.rows, plan.sizes, low, high)
+        room = [np.zeros(plan.image, x.dtype), *[np.empty(size, x.dtype) for size in panel]]
+        run(x, g, flat, *room, plan.offsets, plan.rows, plan.sizes, low, high)
 
     spread(blocks, plan.blocks, max(1, plan.least // int(plan.sizes[25])))
     return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
 
 
-@override(correlate)
+@override(correlate, pack)
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out): (n, *out, c_out)."""
     plan = plans.forward(x.shape, w.shape, strides, padding, dilations) if x.dtype == w.dtype else None
@@ -90,7 +103,7 @@ def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes)
     return out
 
 
-@override(correlate)
+@override(correlate, pack)
 def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to x, of the given shape."""
     found = plans.backward(g.shape, w.shape, tuple(shape), strides, padding, dilations) if g.dtype == w.dtype else None
@@ -110,7 +123,7 @@ def convolve_filter(x: Any, g: Any, window: Sizes, strides: Sizes, padding: Padd
     plan = plans.forward(x.shape, shape, strides, padding, dilations) if x.dtype == g.dtype else None
     if plan is None or plan.out != g.shape:
         return NotImplemented
-    return _summed(correlate_filter[x.dtype], plan, x, g, shape)
+    return _summed(correlate_filter[x.dtype], plan, x, g, shape, (plan.panel(2 * BYTES // x.itemsize),))
 
 
 @loop("void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64, int64)", wraparound=False)
@@ -125,7 +138,7 @@ def correlate_deep(x, w, out, image, offsets, sizes, low, high) -> None:
     per_tile = (sizes[19] + tiles - 1) // tiles
     source = x if image.size == 0 else image
     for i in range(low, high):
-        start = padded(x, i, sizes, image)
+        start = padded(x, i, sizes, image, 0)
         for d in range(sizes[17]):
             for h in range(sizes[18]):
                 row = start + (d * step_d * all_height + h * step_h) * all_width * c
@@ -151,7 +164,7 @@ def correlate_deep_filter(x, g, out, image, offsets, rows, sizes, low, high) -> 
     for block in range(low, high):
         goal = block * offsets.size * run * c
         for i in range(block * per_block, min(images, (block + 1) * per_block)):
-            start = padded(x, i, sizes, image)
+            start = padded(x, i, sizes, image, 0)
             for row in range(0, rows.size, chunk):
                 more = 1 if row > 0 or i > block * per_block else 0
                 pixels = (i * rows.size + row) * out_w * c

@@ -24,8 +24,12 @@ _NEAR = 8192
 """Numbers of x and g that fit the first-level cache beside each other."""
 _FEW, _MANY = 128, 512
 """Pixels of one sum of a filter's gradient: fewer do not pay, and more would lose digits."""
+_PIXELS = 256
+"""Pixels of small images that are taken at a time, so that what depends on the filter alone is read for all of them."""
 _BLOCKS = 16
 """At most so many sums of a filter's gradient are kept side by side."""
+_SUMS = 1 << 22
+"""Numbers in all of these together."""
 _WORTH = 1 << 18
 """Multiplications below which a block of images or a thread of its own does not pay."""
 
@@ -42,9 +46,9 @@ class Plan(NamedTuple):
     sizes : ndarray of int64
         Lengths and distances, in the order in which `numba_tiles` reads them.
     rows : ndarray of int64
-        Where the windows of each row of the result begin in an image.
+        Where the windows of each row of the result begin, for the images that are taken at a time.
     image : int
-        Numbers in a padded image; 0 if it is not padded.
+        Numbers in the padded images that are taken at a time; 0 if they are not padded.
     out : tuple of int
         Shape of the result.
     least : int
@@ -61,6 +65,14 @@ class Plan(NamedTuple):
     out: Sizes
     least: int
     blocks: int
+
+    def panels(self, columns: int) -> int:
+        """Return the numbers of a filter that is packed into panels of so many columns."""
+        return self.taps.size * int(self.sizes[0]) * -(-int(self.sizes[1]) // columns) * columns
+
+    def panel(self, columns: int) -> int:
+        """Return the numbers of g that are packed at a time for a filter's gradient, so many columns of them."""
+        return min(int(self.sizes[26]), self.rows.size) * int(self.sizes[19]) * columns
 
 
 def _three(given: Sizes, fill: int) -> Sizes:
@@ -107,22 +119,23 @@ def _plan(
     offsets, taps, run = _runs(axes, window, c)
     whole = math.prod(a.whole for a in axes)
     pixels = math.prod(a.outs for a in axes)
+    images = out[0]
+    together = max(1, min(images, _PIXELS // max(1, pixels))) if not deep else 1
     rows = [
-        (d * axes[0].step * axes[1].whole + h * axes[1].step) * axes[2].whole * c
-        for d, h in product(range(axes[0].outs), range(axes[1].outs))
+        ((n * axes[0].whole + d * axes[0].step) * axes[1].whole + h * axes[1].step) * axes[2].whole * c
+        for n, d, h in product(range(together), range(axes[0].outs), range(axes[1].outs))
     ]
     work = max(1, pixels * len(taps) * tap)
-    images = out[0]
-    per_block = max(-(-images // _BLOCKS), -(-_WORTH // work))
+    per_block = max(together, -(-images // _BLOCKS), -(-_WORTH // work), -(-images * len(taps) * tap // _SUMS))
     line = axes[2].whole * c * axes[1].step + axes[2].outs * columns
     chunk = max(1, min(max(_NEAR // line, _FEW // axes[2].outs), _MANY // axes[2].outs))
     sizes = [
         c, columns, run, *apart, *(a.n for a in axes), *(a.before for a in axes), *(a.whole for a in axes),
-        *(a.step for a in axes), *(a.outs for a in axes), *goal, per_block, chunk, images,
+        *(a.step for a in axes), *(a.outs for a in axes), *goal, per_block, chunk, images, together,
     ]  # fmt: skip
     return Plan(
         _array(offsets), _array([t * tap for t in taps]), _array(sizes), _array(rows),
-        whole * c if whole != math.prod(a.n for a in axes) else 0, out, max(1, 4 * _WORTH // work),
+        together * whole * c if whole != math.prod(a.n for a in axes) else 0, out, max(1, 4 * _WORTH // work),
         -(-images // per_block),
     )  # fmt: skip
 

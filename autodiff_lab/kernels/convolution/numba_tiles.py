@@ -8,7 +8,8 @@ loop by itself; `_Writer` writes it, instruction by instruction, for each number
 - taps of a filter's gradient, by channels: the terms are the pixels, the rows lie side by side;
 - pixels or taps of one channel in each lane, for convolutions that mix no channels: rows are multiplied by vectors.
 
-Columns that do not fill a vector are masked.  Products are added without being rounded first (fused), in the order of
+Columns that do not fill a vector are masked, in tiles of their own: a mask costs a tile of whole vectors a quarter of
+its speed.  Products are added without being rounded first (fused), in the order of
 the terms.  `padded` is here because what loops of several modules call must be known to the store of machine code.
 """
 # ruff: noqa: ANN001
@@ -32,14 +33,17 @@ ROWS = 12 if BYTES == 64 or not _has.get("sse2") else 6
 
 _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _ADDRESS = ir.IntType(8).as_pointer()
+Width = tuple[int, bool]
+"""How wide a tile is: its vectors, and whether columns fill them."""
 _FUSED = ("contract",)  # a product may be added without being rounded first; nothing else is relaxed
 
 
 class _Writer:
     """Writes ``out[r, c] (+)= sum over segments s and terms t of x[offsets[s] + ...] * w[t, c]`` for one tile."""
 
-    def __init__(self, module: Any, real: Any, rows: int, vectors: int, kind: str) -> None:
-        self.real, self.rows, self.vectors, self.kind = real, rows, vectors, kind
+    def __init__(self, module: Any, real: Any, rows: int, width: Width, kind: str) -> None:
+        self.real, self.rows, self.kind = real, rows, kind
+        self.vectors, self.whole = width
         self.size = 4 if isinstance(real, ir.FloatType) else 8
         self.lanes = BYTES // self.size
         self.vector = ir.VectorType(real, self.lanes)
@@ -60,7 +64,7 @@ class _Writer:
         blocks = [function.append_basic_block(n) for n in ("entry", "segment", "open", "term", "close", "end")]
         entry, segment, opening, term, closing, end = blocks
         b = self.b = ir.IRBuilder(entry)
-        self.mask = self._mask(columns)
+        self.mask: Any = None if self.whole else self._mask(columns)
         beside = self.kind == "taps"
         apart, stride, w_apart, self.out_apart = (
             b.mul(n, _I64(self.size)) for n in (apart, stride, w_apart, out_apart)
@@ -123,17 +127,28 @@ class _Writer:
         self._again(adding, values, added)
         for (p, n), value in zip(places, values, strict=True):
             address = self._vector_at(p, n)
-            if n == self.vectors - 1:
-                b.call(self.masked_store, [value, address, _I32(self.size), self.mask])
+            if self._is_cut(n):
+                b.call(self.masked_store, [value, address, _I32(self.size), self._lanes()])
             else:
                 b.store(value, address).align = self.size  # pyright: ignore[reportAttributeAccessIssue]
         b.ret_void()
 
+    def _is_cut(self, n: int) -> bool:
+        return not self.whole and n == self.vectors - 1
+
     def _mask(self, columns: Any) -> Any:
-        """Return which lanes of the last vector are columns."""
-        b, numbers = self.b, ir.VectorType(_I64, self.lanes)
+        """Return which lanes of the last vector are columns: negative numbers as wide as those of the vector.
+
+        Bits would be made again in each turn of the loop, by half a dozen instructions.
+        """
+        b, number = self.b, ir.IntType(8 * self.size)
+        numbers = ir.VectorType(number, self.lanes)
         left = b.sub(columns, _I64((self.vectors - 1) * self.lanes))
-        return b.icmp_signed("<", ir.Constant(numbers, list(range(self.lanes))), self._spread(left, numbers))
+        left = b.trunc(left, number) if self.size < 8 else left
+        return b.sub(ir.Constant(numbers, list(range(self.lanes))), self._spread(left, numbers))
+
+    def _lanes(self) -> Any:
+        return self.b.icmp_signed("<", self.mask, ir.Constant(self.mask.type, [0] * self.lanes))
 
     def _spread(self, number: Any, kind: Any) -> Any:
         nothing = ir.Constant(kind, ir.Undefined)
@@ -151,8 +166,8 @@ class _Writer:
 
     def _load(self, address: Any, n: int) -> Any:
         address = self._vector_at(address, n)
-        if n == self.vectors - 1:
-            return self.b.call(self.masked_load, [address, _I32(self.size), self.mask, self.zero])
+        if self._is_cut(n):
+            return self.b.call(self.masked_load, [address, _I32(self.size), self._lanes(), self.zero])
         loaded = self.b.load(address)
         loaded.align = self.size  # pyright: ignore[reportAttributeAccessIssue]
         return loaded
@@ -172,9 +187,9 @@ def _declared(module: Any, name: str, result: Any, args: list[Any]) -> Any:
     return module.globals.get(name) or ir.Function(module, ir.FunctionType(result, args), name)
 
 
-def _written(module: Any, real: Any, rows: int, vectors: int, kind: str) -> Any:
+def _written(module: Any, real: Any, rows: int, width: Width, kind: str) -> Any:
     """Return the function of one kind of tile, written once into each module."""
-    name = f"tile_of_{kind}_{real}_{rows}_{vectors}"
+    name = f"tile_of_{kind}_{real}_{rows}_{width[0]}{'' if width[1] else '_cut'}"
     found = module.globals.get(name)
     if found is None:
         numbers = _I64.as_pointer()
@@ -182,17 +197,25 @@ def _written(module: Any, real: Any, rows: int, vectors: int, kind: str) -> Any:
         found = ir.Function(module, ir.FunctionType(ir.VoidType(), args), name)
         found.linkage = "internal"
         found.attributes.add("noinline")
-        _Writer(module, real, rows, vectors, kind).write(found)
+        _Writer(module, real, rows, width, kind).write(found)
     return found
 
 
+def width_of(columns: int, itemsize: int) -> Width:
+    """Return how wide a tile of at most two vectors of columns is."""
+    lanes = BYTES // itemsize
+    return 1 + (columns > lanes), columns % lanes == 0
+
+
 @functools.cache
-def tile_of(kind: str, rows_had: tuple[int, ...] = (), vectors_had: tuple[int, ...] = ()) -> Any:
+def tile_of(kind: str, rows_had: tuple[int, ...] = (), widths_had: tuple[Width, ...] = ()) -> Any:
     """Return what computes a tile in compiled code: of any size, or only of those sizes that its callers have.
 
     Each size takes some 20 ms to compile.
     """
-    sizes = [(r, v) for r in rows_had or range(1, ROWS + 1) for v in vectors_had or (1, 2)]
+    vectors = (1,) if kind == "channels" else (1, 2)
+    widths = widths_had or tuple((n, whole) for n in vectors for whole in (True, False))
+    sizes = [(r, width) for r in rows_had or range(1, ROWS + 1) for width in widths]
 
     @intrinsic("void", "=", "int64", "=", *["int64"] * 5, "=", "int64", "int64", "=", *["int64"] * 5)
     def tile(site: Any, *args: Any) -> None:
@@ -213,16 +236,16 @@ def tile_of(kind: str, rows_had: tuple[int, ...] = (), vectors_had: tuple[int, .
             address(0, size, _ADDRESS), address(2, 8, _I64.as_pointer()), *args[4:8], address(8, size, _ADDRESS),
             args[10], address(11, size, _ADDRESS), args[13], *args[15:17],
         ]  # fmt: skip
-        two = b.zext(b.icmp_signed(">", args[15], _I64(BYTES // size)), _I64)
+        lanes = _I64(BYTES // size)
+        two = b.zext(b.icmp_signed(">", args[15], lanes), _I64)
+        whole = b.zext(b.icmp_signed("==", b.srem(args[15], lanes), _I64(0)), _I64)
         end = b.append_basic_block("tile_end")
-        choice = b.switch(b.add(b.shl(args[14], _I64(1)), two), end)
-        for number, vectors in sizes:
-            if vectors == 2 and kind == "channels":
-                continue
-            block = b.append_basic_block(f"tile_{number}_{vectors}")
-            choice.add_case(_I64(2 * number + vectors - 1), block)
+        choice = b.switch(b.add(b.shl(b.add(b.shl(args[14], _I64(1)), two), _I64(1)), whole), end)
+        for number, (vectors, fills) in sizes:
+            block = b.append_basic_block(f"tile_{number}_{vectors}_{fills}")
+            choice.add_case(_I64(2 * (2 * number + vectors - 1) + fills), block)
             with b.goto_block(block):
-                b.call(_written(b.module, real, number, vectors, kind), passed)
+                b.call(_written(b.module, real, number, (vectors, fills), kind), passed)
                 b.branch(end)
         b.position_at_end(end)
 
@@ -233,8 +256,8 @@ tile_of_channels = tile_of("channels")
 
 
 @register_jitable
-def padded(x, i, sizes, image) -> int:
-    """Put the i-th image between the zeros of `image`, if it has any; gives where the image begins."""
+def padded(x, i, sizes, image, to) -> int:
+    """Put the i-th image between the zeros of `image` from `to` on, if it has any; gives where the image begins."""
     c, depth, height, width = sizes[0], sizes[5], sizes[6], sizes[7]
     front, top, left, all_height, all_width = sizes[8], sizes[9], sizes[10], sizes[12], sizes[13]
     line = width * c
@@ -243,7 +266,7 @@ def padded(x, i, sizes, image) -> int:
         return begin
     for d in range(depth):
         for h in range(height):
-            place = (((d + front) * all_height + h + top) * all_width + left) * c
+            place = to + (((d + front) * all_height + h + top) * all_width + left) * c
             put(image[place : place + line], x[begin : begin + line])
             begin += line
-    return 0
+    return to

@@ -17,24 +17,22 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.base.deferred import register_jitable
-from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, tile_of
+from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, Width, tile_of, width_of
 from autodiff_lab.kernels.maths.bits import add_up
 
 _HERE = np.zeros(1, np.int64)
 
 
-def tiles_of(m: int, n: int, itemsize: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers of rows and of vectors that tiles of an (m, n) matrix have."""
-    lanes = BYTES // itemsize
-    left = n % (2 * lanes)
-    rows = {ROWS} & {min(m, ROWS)} | {m % ROWS} - {0}
-    vectors = {2} & {min(n // lanes, 2)} | ({1 if left <= lanes else 2} if left else set())
-    return tuple(sorted(rows)), tuple(sorted(vectors))
+def tiles_of(m: int, n: int, itemsize: int) -> tuple[tuple[int, ...], tuple[Width, ...]]:
+    """Return the numbers of rows and the widths that tiles of an (m, n) matrix have."""
+    wide = 2 * BYTES // itemsize
+    rows = {min(ROWS, m - i) for i in range(0, m, ROWS)}
+    return tuple(sorted(rows)), tuple(sorted({width_of(min(wide, n - j), itemsize) for j in range(0, n, wide)}))
 
 
 @functools.cache
-def _multiplying(kind: str, rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
-    tile, transposed = tile_of(kind, rows, vectors), kind == "taps"
+def _multiplying(kind: str, rows: tuple[int, ...], widths: tuple[Width, ...]) -> Any:
+    tile, transposed = tile_of(kind, rows, widths), kind == "taps"
 
     @register_jitable
     def multiply(x, x_at, x_down, y, y_at, y_down, out, out_at, out_down, m, k, n) -> None:
@@ -53,14 +51,14 @@ def _multiplying(kind: str, rows: tuple[int, ...], vectors: tuple[int, ...]) -> 
 multiply = functools.partial(_multiplying, "pixels")
 """Return what writes x y for x (m, k) and y (k, n), both with rows in order, as is the result; k is at least 1.
 
-Given are `rows` and `vectors` of `tiles_of`: machine code is the same for all sizes that have these.
+Given are `rows` and `widths` of `tiles_of`: machine code is the same for all sizes that have these.
 """
 multiply_transposed = functools.partial(_multiplying, "taps")
 """Return what writes xᵀ y for x (k, m) and y (k, n), as `multiply` does."""
 
 
 @functools.cache
-def multiply_by_column(rows: tuple[int, ...], vectors: tuple[int, ...]) -> Any:
+def multiply_by_column(rows: tuple[int, ...], widths: tuple[Width, ...]) -> Any:
     """Return what writes x y for x (m, k) with rows in order and y (k, 1) in one piece; of any size."""
 
     @register_jitable
