@@ -39,6 +39,7 @@ LAYERS: dict[str, frozenset[str]] = {
         "kernels.base.columns",
         "kernels.base.elementwise",
         "kernels.base.halves",
+        "kernels.base.order",
     ),
     "ops": _layers("engine", "kernels"),
     "extras": _layers("engine", "ops", "kernels"),

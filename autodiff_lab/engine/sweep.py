@@ -24,6 +24,7 @@ from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.events.listener import CAUSE, sinks_now
 from autodiff_lab.kernels.base.choose import IN_USE
 from autodiff_lab.kernels.base.elementwise import FEW
+from autodiff_lab.kernels.base.order import aligned
 
 ndarray = np.ndarray
 Shape = tuple[int, ...]
@@ -332,14 +333,15 @@ def _combiner(engine: Engine, wide: Wide) -> Callable[..., Any]:
 
 
 def _total(own: set[int], key: int, old: Any, h: Any, fresh: bool = False) -> Any:
-    """Add a contribution to an adjoint, in place where one of them belongs to this sweep alone.
+    """Add a contribution to an adjoint, in place where one of them belongs to this sweep alone and is not a view.
 
     The adjoint does if it is a sum that was made here, of a tensor in `own`: rules get it only when all contributions
-    have come.  A contribution does if it is `fresh`: an elementwise rule made it and nothing else refers to it.  A view
-    never does.
+    have come.  A contribution does if it is `fresh`: an elementwise rule made it and nothing else refers to it.
     """
     if old.nbytes < IN_PLACE_BYTES or h.__class__ is not ndarray or h.dtype != old.dtype or h.shape != old.shape:
         return old + h
+    if h.strides != old.strides and key not in own:
+        old, h = aligned(old, h)
     if key in own:
         old += h
         return old

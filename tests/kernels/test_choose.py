@@ -19,7 +19,7 @@ from tests.cuda_report.report import methods
 from tests.ops.samples.core import ops_of_the_catalogue
 
 FLOAT = np.dtype("float32")
-ON_THE_CPU_ALONE = {"ctc", "optimizers", "recurrent", "resizing"}
+ON_THE_CPU_ALONE = {"ctc", "layouts", "optimizers", "recurrent", "resizing"}
 """Families without kernels for GPUs, where their references run on CuPy or the steps are taken one by one."""
 
 

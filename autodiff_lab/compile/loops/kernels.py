@@ -21,6 +21,7 @@ from autodiff_lab.compile.loops.text import LONGEST_ROW, Writer, constant_rows, 
 from autodiff_lab.compile.program.expressions import functions_in
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
+from autodiff_lab.kernels.base.order import in_order
 from autodiff_lab.kernels.base.store import load
 from autodiff_lab.kernels.base.threads import spread
 
@@ -36,7 +37,7 @@ def flat(array: Any) -> Any:
     """Return the elements in one dimension, contiguous, writable and aligned; a view if the array allows it."""
     if array.flags.carray:
         return array.reshape(-1)
-    return np.array(array, order="C").reshape(-1)
+    return in_order(array).reshape(-1)
 
 
 def kernel_of(region: Region, program: Program, names: dict[int, str], title: str, moves: Moves) -> Kernel:

@@ -19,6 +19,7 @@ from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.tasks import Builder, Place
+from autodiff_lab.kernels.base.order import in_order
 from autodiff_lab.kernels.base.store import load
 from autodiff_lab.kernels.indexing.little import OTHER_VALUE
 
@@ -101,7 +102,7 @@ def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any
 
 def _row_major(array: Any) -> Any:
     """Return an array as machine code takes it."""
-    return array if array.flags.carray else np.array(array, order="C", ndmin=array.ndim)
+    return array if array.flags.carray else in_order(array)
 
 
 def _tables(builder: Builder, bases: dict[int, int]) -> tuple[Any, Any, int]:

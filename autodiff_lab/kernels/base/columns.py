@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE
+from autodiff_lab.kernels.base.order import FEW, aligned
 from autodiff_lab.kernels.base.rows import FEWEST, ROWS, SHORT, spread_of
 
 MANY = 8192
@@ -74,6 +75,8 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     if n == 1 or m == 1:
         return function(x, y)
     own, other = x.shape[-1], y.shape[-1]
+    if x.shape == y.shape and own >= SHORT:
+        return function(*aligned(x, y))
     if own >= SHORT or other >= SHORT:
         if n + m < FEWEST and not (n * m >= FEWEST and ((own == 1 and other == m) or (other == 1 and own == n))):
             return function(x, y)  # what most calls come to
@@ -121,7 +124,8 @@ def product(x: Any, y: Any) -> Any:
     """Return x times y, arrays or numbers; by rows or columns where that is quicker."""
     if x.__class__ is ndarray is y.__class__ and x.ndim and y.ndim:
         short = x.ndim > 1 < y.ndim and x.shape[-1] < SHORT
-        if (short and not (x.flags.c_contiguous and y.flags.c_contiguous)) or x.shape != y.shape:
+        apart = x.size >= FEW and x.strides != y.strides
+        if apart or (short and not (x.flags.c_contiguous and y.flags.c_contiguous)) or x.shape != y.shape:
             return by_columns(operator.mul, x, y)
     return x * y
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
 from autodiff_lab.kernels.base.compiler import COMPILING, active, ask, listing, waits
+from autodiff_lab.kernels.base.order import in_order
 from autodiff_lab.kernels.base.threads import spread
 
 FEW = 64
@@ -254,7 +255,7 @@ def _arranged(arrays: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
                 given[i] = x[(0,) * x.ndim]
                 kinds.append("s")
             elif x.shape == shape:
-                given[i] = np.array(x, order="C")  # with gaps, read-only or not aligned
+                given[i] = in_order(x)  # with gaps, read-only or not aligned
                 kinds.append("a")
             else:
                 return "", arrays

@@ -18,6 +18,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base import store
 from autodiff_lab.kernels.base.compiler import COMPILING, NotYet
+from autodiff_lab.kernels.base.order import in_order
 
 
 class Loop:
@@ -131,7 +132,7 @@ def override(
 
 def row_major(array: Any) -> Any:
     """Return the array itself where loops take it, row-major, writable and aligned, else a copy."""
-    return array if array.flags.carray else np.array(array, order="C", ndmin=array.ndim)
+    return array if array.flags.carray else in_order(array)
 
 
 _NUMBER = np.dtype(np.int64)

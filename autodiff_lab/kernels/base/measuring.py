@@ -106,13 +106,16 @@ def _about(size: int) -> int:
 
 @functools.cache
 def stamp(faster: Callable[..., Any]) -> str:
-    """Return a few characters that change with the override's module, as another kernel takes another time."""
+    """Return a few characters that change with the override's module and with what it imports.
+
+    Another kernel takes another time, and so does one whose operands are copied in another way.
+    """
     module = inspect.getmodule(faster)
     try:
         text = inspect.getsource(module) if module is not None else ""
     except (OSError, TypeError):  # written at a prompt
         text = ""
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return hashlib.sha256((store.made_with(text) + text).encode()).hexdigest()[:8]
 
 
 def pays(

@@ -1,0 +1,1 @@
+"""Copies of arrays whose axes lie in another order in memory."""
