@@ -15,6 +15,7 @@ from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
 from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, sum_by_product, sum_over_axes
 from autodiff_lab.kernels.base.halves import as_float32, is_half
+from autodiff_lab.kernels.base.order import FEW, reshaped
 
 add = binary(
     "add",
@@ -56,7 +57,8 @@ def stack(g: Any, out: Any) -> tuple[int, ...]:
 
 
 def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
-    out = x.reshape(shape)
+    plain = x.size < FEW or x.__class__ is not np.ndarray
+    out = x.reshape(shape) if plain else reshaped(x, shape)
     return out if shape else out[()]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.kernels.base.choose import CHOSEN, use_kernels
-from autodiff_lab.kernels.base.order import FEW, aligned, in_order
+from autodiff_lab.kernels.base.order import FEW, aligned, in_order, reshaped
 from autodiff_lab.kernels.layouts.numba import turned
 
 pytest.importorskip("numba", reason="the extra 'jit' is not installed, so there is nothing to compare")
@@ -109,3 +109,27 @@ def test_contributions_that_lie_in_different_orders_are_added_up(turned_first: b
         loss = lab.reduce_sum(parts[0]) + lab.reduce_sum(parts[1])
     wanted = np.exp(a) * a + np.cos(a) * a.T
     np.testing.assert_allclose(tape.gradient(loss, x).numpy(), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [(0, 3, 1, 2), (3, 2, 1, 0), (2, 3, 0, 1), (1, 0, 2, 3)])
+def test_elementwise_ops_keep_the_order_in_which_their_inputs_lie(order: tuple[int, ...]) -> None:
+    a, b = numbers(6, 13, 20, 12), numbers(6, 13, 20, 12, dtype="float32") + 1
+    x, y = (lab.constant(one.transpose(order)) for one in (a, b))
+    with use_kernels("numba"):
+        made = [lab.sigmoid(x), lab.nn.silu(x), lab.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=y)]
+    with use_kernels("numpy"):
+        wanted = [lab.sigmoid(x), lab.nn.silu(x), lab.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=y)]
+    for one, other in zip(made, wanted, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=2e-6, atol=1e-6)
+    assert made[0].numpy().strides == x.numpy().strides
+
+
+@pytest.mark.parametrize("shape", [(-1,), (60, 40, 10), (100, 240), (240, 50, 2), (10, 2, 12, 100)])
+@pytest.mark.parametrize("order", [(1, 0, 2), (2, 0, 1), (2, 1, 0), (0, 1, 2)])
+def test_arrays_in_any_order_are_reshaped(order: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    a = numbers(10, 24, 100).transpose(order)
+    for mode in ("numpy", "numba"):
+        with use_kernels(mode):
+            np.testing.assert_array_equal(lab.reshape(lab.constant(a), shape).numpy(), a.reshape(shape))
+    view = reshaped(numbers(200, 200).T, (20, 10, 200))
+    assert view.base is not None

@@ -184,7 +184,7 @@ ARRAYS: dict[str, Callable[..., Any]] = {
     "argsort": lambda x, axis, descending: np.argsort(-x if descending else x, axis),
     "pad": lambda x, paddings, value: np.pad(x, paddings, constant_values=value) if x.ndim else x,
     "put_along": _put_along,
-    "repeat": np.repeat,
+    "repeat": lambda x, **how: np.repeat(x, *how.values()),
     "reverse": lambda x, axes: x[tuple(slice(None, None, -1 if i - x.ndim in axes else 1) for i in range(x.ndim))],
     "roll": lambda x, **how: np.roll(x, *how.values()),
     "searchsorted": _rows_searched,

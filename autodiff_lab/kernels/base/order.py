@@ -6,6 +6,8 @@ are a power of two long that takes thirty times as long as to add matrices that 
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from autodiff_lab.kernels.base.choose import chosen
@@ -13,6 +15,7 @@ from autodiff_lab.kernels.layouts import reference
 
 FEW = 16_384
 """Elements below which both matrices stay in the first-level cache, and NumPy is as quick."""
+Order = tuple[int, ...]
 _of_many = chosen("in_order", reference.in_order)
 
 
@@ -45,6 +48,45 @@ def aligned(x: Any, y: Any) -> tuple[Any, Any]:
     if y.flags.c_contiguous and _goes_across(x):
         return _of_many(x), y
     return x, y
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return the elements in another shape: a view of the array where there is one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autodiff_lab.kernels.base.order import reshaped
+    >>> reshaped(np.arange(6).reshape(2, 3).T, (6,)).tolist()
+    [0, 3, 1, 4, 2, 5]
+    """
+    if not _goes_across(x):
+        return x.reshape(shape)
+    try:
+        return x.reshape(shape, copy=False)
+    except (TypeError, ValueError):  # NumPy 2.0 does not take `copy`
+        return _of_many(x).reshape(shape)
+
+
+@lru_cache(4096)
+def order_in_memory(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[Order, Order] | None:
+    """Return the order of the axes in which elements are contiguous, and the one that undoes it.
+
+    None if there is none, or if that is the order of the axes.
+
+    Examples
+    --------
+    >>> from autodiff_lab.kernels.base.order import order_in_memory
+    >>> order_in_memory((2, 3, 5), (60, 4, 12))
+    ((0, 2, 1), (0, 2, 1))
+    """
+    order = tuple(sorted(range(len(shape)), key=lambda axis: (-strides[axis], axis)))
+    for axis, after in pairwise(order):
+        if strides[axis] != shape[after] * strides[after]:
+            return None
+    if order == tuple(range(len(shape))) or 0 in shape:
+        return None
+    return order, tuple(sorted(range(len(shape)), key=order.__getitem__))
 
 
 def _goes_across(x: Any) -> bool:
