@@ -57,8 +57,8 @@ BROADCASTING = _names(
 """Ops beside the elementwise ones whose inputs broadcast."""
 
 ALIKE = _names(
-    """cholesky_solve cross extreme_grad log_softmax_grad put_along recurrence softmax_grad solve standardize_grad
-    take_along triangular_solve"""
+    """cholesky_grad cholesky_solve cross extreme_grad log_softmax_grad put_along recurrence softmax_grad solve
+    standardize_grad take_along triangular_solve"""
 )
 """Ops of several inputs of one rank, of which one may be a stack of cotangents."""
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
 from autodiff_lab.kernels.base.compiler import COMPILING, active, ask, listing, waits
-from autodiff_lab.kernels.base.order import in_order, order_in_memory
+from autodiff_lab.kernels.base.order import in_order, lie_alike, order_in_memory
 from autodiff_lab.kernels.base.threads import spread
 
 FEW = 64
@@ -114,7 +114,7 @@ class Elementwise:
         kinds = dtype.char
         if len(arrays) != 1 or not arrays[0].flags.carray:
             there = None if arrays[0].flags.carray else order_in_memory(arrays[0].shape, arrays[0].strides)
-            if there is not None and _lie_alike(arrays):
+            if there is not None and lie_alike(arrays):
                 turned = tuple([x.transpose(there[0]) if x.__class__ is ndarray else x for x in arrays])
                 found = self.looped(turned, dtype, size, mode)
                 return None if found is None else found.transpose(there[1])
@@ -225,15 +225,6 @@ def _alike(arrays: tuple[Any, ...], dtype: Any, shape: tuple[int, ...]) -> bool:
         if x.__class__ is not ndarray or x.dtype is not dtype or x.shape != shape or not x.flags.carray:
             return False
     return True
-
-
-def _lie_alike(arrays: tuple[Any, ...]) -> bool:
-    """Return whether all inputs lie as the first one does, or are or repeat a single number."""
-    shape, strides = arrays[0].shape, arrays[0].strides
-    return all(
-        x.__class__ is not ndarray or (x.shape == shape and (x.strides == strides or not any(x.strides)))
-        for x in arrays
-    )
 
 
 _ALIKE = {(char, n): char + "a" * n if n > 1 else char for char in _NAMES for n in range(1, 6)}

@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from numpy import ndarray
+
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.layouts import reference
 
@@ -87,6 +89,15 @@ def order_in_memory(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[O
     if order == tuple(range(len(shape))) or 0 in shape:
         return None
     return order, tuple(sorted(range(len(shape)), key=order.__getitem__))
+
+
+def lie_alike(arrays: tuple[Any, ...]) -> bool:
+    """Return whether all inputs lie as the first one does, or are or repeat a single number."""
+    shape, strides = arrays[0].shape, arrays[0].strides
+    for x in arrays:
+        if x.__class__ is ndarray and (x.shape != shape or (x.strides != strides and any(x.strides))):
+            return False
+    return True
 
 
 def _goes_across(x: Any) -> bool:

@@ -19,6 +19,7 @@ from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismat
 from autodiff_lab.events.listener import sinks_now, trace_now
 from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.kernels.matmul import factors
+from autodiff_lab.kernels.matmul.cholesky import BLOCKED, cholesky_gradient
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose
@@ -172,11 +173,46 @@ sign_and_log = general(
     registered="LogMatrixDeterminant", doc="The kernel-level slogdet; `lab.linalg.slogdet` is the public function.")
 
 
+def _half(ops: Any, x: Any) -> Any:
+    """Return Φ(x): the lower triangle, with half the diagonal."""
+    lower = ops.band_part(x, lower=-1, upper=0)
+    return lower - 0.5 * ops.band_part(lower, lower=0, upper=0)
+
+
+def _cholesky_grad_rule(ops: Any, h: Any, out: Any, factor: Any, g: Any, need: tuple[int, ...]) -> list[Any]:
+    """With K = L⁻¹ h L⁻ᵀ, of a symmetric h: for g it is L Φ(K), and for L the lower triangle of g Φ(K)ᵀ - 2 S h L⁻ᵀ.
+
+    S is the gradient itself, and L and g are lower triangles.
+    """
+    h = 0.5 * (h + flip(ops, h))
+    lower = ops.band_part(factor, lower=-1, upper=0)
+    left = ops.triangular_solve(lower, h, lower=True)  # L⁻¹ h, whose transpose is h L⁻ᵀ
+    middle = _half(ops, ops.triangular_solve(lower, flip(ops, left), lower=True))
+    found = []
+    for i in need:
+        if i:
+            found.append(lower @ middle)
+        else:
+            given = ops.band_part(g, lower=-1, upper=0)
+            both = given @ flip(ops, middle) - 2.0 * (out @ flip(ops, left))
+            found.append(ops.band_part(both, lower=-1, upper=0))
+    return found
+
+
+general(
+    "cholesky_grad", cholesky_gradient, _cholesky_grad_rule, shared=True, stacked=False, symbol="chol'",
+    latex=r"\operatorname{{chol}}'({0})\, {1}", locals_latex=(r"\partial", r"\operatorname{{chol}}'"),
+    sentence="takes the gradient {1} of the factor {0} back to the matrix",
+    doc="The gradient of the Cholesky factor with respect to a real matrix, block by block, for the rule of `cholesky` "
+        "of large matrices.")
+
+
 def _cholesky_rule(ops: Any, g: Any, out: Any, x: Any) -> Any:
     """Murray, "Differentiation of the Cholesky decomposition" (2016), eq. 10."""
+    if x.shape[-1] >= BLOCKED and len(g.shape) == len(x.shape) and not is_complex(x):
+        return ops.cholesky_grad(out, g)
     turned = adjoint_of(ops, out)
-    inner = ops.band_part(turned @ conjugated(ops, g), lower=-1, upper=0)
-    inner = inner - 0.5 * ops.band_part(inner, lower=0, upper=0)
+    inner = _half(ops, turned @ conjugated(ops, g))
     half = ops.triangular_solve(turned, inner, lower=False)
     whole = ops.triangular_solve(turned, adjoint_of(ops, half), lower=False)
     return conjugated(ops, 0.5 * (whole + adjoint_of(ops, whole)))

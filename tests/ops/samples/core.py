@@ -20,8 +20,8 @@ MARGIN = 0.15
 BOOLEAN = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 # LAPACK knows neither float16 nor bfloat16; the public functions of these refuse both.
 REFUSES_HALVES = {
-    "cholesky", "cholesky_solve", "det", "eig", "eigh", "expm", "expm_frechet", "inv", "lu", "lu_factors", "pinv",
-    "qr", "slogdet", "solve", "svd", "triangular_solve",
+    "cholesky", "cholesky_grad", "cholesky_solve", "det", "eig", "eigh", "expm", "expm_frechet", "inv", "lu",
+    "lu_factors", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve",
 }  # fmt: skip
 
 # Pairs of shapes that broadcast, up to rank 4, with axes of length 1 and 0.

@@ -102,6 +102,11 @@ def _by_factor(rng: np.random.Generator) -> list[Call]:
     return [((positive(rng, *a), rng.normal(size=b)), {}) for a, b in (((3, 3), (3, 2)), ((2, 2, 2), (2, 2, 1)))]
 
 
+@sampler("cholesky_grad")
+def _by_factor_and_gradient(rng: np.random.Generator) -> list[Call]:
+    return [((positive(rng, *shape), rng.normal(size=shape)), {}) for shape in ((3, 3), (2, 2, 2))]
+
+
 @sampler("triangular_solve")
 def _triangular(rng: np.random.Generator) -> list[Call]:
     return [((positive(rng, 3, 3), rng.normal(size=(3, 2))), {"lower": lower}) for lower in (True, False)]
