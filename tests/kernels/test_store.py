@@ -52,7 +52,7 @@ def test_an_edited_helper_in_any_file_makes_the_kernels_that_inline_it_stale(tmp
     for part in ("__init__.py", "kernels/__init__.py"):
         (package / part).parent.mkdir(parents=True, exist_ok=True)
         (package / part).write_text("")
-    for folder in ("base", "lowering"):
+    for folder in ("base", "layouts", "lowering"):
         shutil.copytree(PACKAGE / "kernels" / folder, package / "kernels" / folder)
     for folder in ("deep", "tiny"):
         (package / "kernels" / folder).mkdir()

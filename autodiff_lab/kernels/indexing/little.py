@@ -210,6 +210,11 @@ def are_inside(coordinates, count, depth, a, b, c, d) -> bool:
             i, j = coordinates[2 * k], coordinates[2 * k + 1]
             wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b)
         return not wrong
+    if depth == 3:
+        for k in range(count):
+            i, j, l = coordinates[3 * k], coordinates[3 * k + 1], coordinates[3 * k + 2]
+            wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b) | (l < 0) | (l >= c)
+        return not wrong
     for p in range(depth):
         length = a if p == 0 else b if p == 1 else c if p == 2 else d
         for k in range(count):
@@ -241,13 +246,18 @@ def gather_nd(out, x, coordinates, outer, inner, count, depth, a, b, c, d) -> in
         for k in range(count):
             out[k] = x[coordinates[2 * k] * b + coordinates[2 * k + 1]]
         return 0
+    if outer * inner == 1 and depth == 3:
+        for k in range(count):
+            out[k] = x[(coordinates[3 * k] * b + coordinates[3 * k + 1]) * c + coordinates[3 * k + 2]]
+        return 0
     size = a * b * c * d
     for k in range(count):
         row = row_of(coordinates, k, depth, b, c, d)
         for s in range(outer):
             begin, at = (s * size + row) * inner, (s * count + k) * inner
+            source, target = x[begin : begin + inner], out[at : at + inner]
             for j in range(inner):
-                out[at + j] = x[begin + j]
+                target[j] = source[j]
     return 0
 
 
@@ -265,12 +275,17 @@ def scatter_nd(out, g, coordinates, outer, inner, count, depth, a, b, c, d) -> i
         for k in range(count):
             out[coordinates[2 * k] * b + coordinates[2 * k + 1]] += g[k]
         return 0
+    if outer * inner == 1 and depth == 3:
+        for k in range(count):
+            out[(coordinates[3 * k] * b + coordinates[3 * k + 1]) * c + coordinates[3 * k + 2]] += g[k]
+        return 0
     for k in range(count):
         row = row_of(coordinates, k, depth, b, c, d)
         for s in range(outer):
             at, begin = (s * size + row) * inner, (s * count + k) * inner
+            source, target = g[begin : begin + inner], out[at : at + inner]
             for j in range(inner):
-                out[at + j] += g[begin + j]
+                target[j] += source[j]
     return 0
 
 
