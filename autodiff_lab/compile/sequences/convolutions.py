@@ -20,19 +20,23 @@ MOST_WORK = 1 << 20
 
 
 class Pass(NamedTuple):
-    """One run of a loop: its text, the numbers in a padded image and in a packed filter, and the tables of its plan."""
+    """One run of a loop: its text, numbers in padded images and in what is packed, and the tables of its plan.
+
+    If it `checks`, it declines a filter with numbers that are not finite.
+    """
 
     text: str
     image: int
     panels: int
     tables: tuple[np.ndarray, ...]
+    checks: bool = False
 
 
 CORRELATION = """\
 from numpy import {kind} as number, int32, int64
 from autodiff_lab.kernels.base.pointers import STEP, at
 from autodiff_lab.kernels.convolution.little import correlation, is_finite, packed
-correlate = correlation({rows}, {widths})
+correlate = correlation({rows}, {vectors})
 @addressed(STEP)
 def step(slots):
     end = 1 << 60
@@ -40,7 +44,7 @@ def step(slots):
     image, panels = at(slots[3], slots[4], number), at(slots[5], slots[6], number)
     offsets, taps = at(slots[7], slots[8], int64), at(slots[9], slots[10], int64)
     rows, sizes = at(slots[11], slots[12], int64), at(slots[13], slots[14], int64)
-    if {checks} and not is_finite(w, sizes[0] * sizes[1] * slots[10]):
+    if slots[15] and not is_finite(w, sizes[0] * sizes[1] * slots[10]):
         return int32(1)
     for n in range(image.size):
         image[n] = 0
@@ -53,7 +57,7 @@ OF_FILTER = """\
 from numpy import {kind} as number, int32, int64
 from autodiff_lab.kernels.base.pointers import STEP, at
 from autodiff_lab.kernels.convolution.little import correlation_of_filter
-correlate = correlation_of_filter({rows}, {widths})
+correlate = correlation_of_filter({rows}, {vectors})
 @addressed(STEP)
 def step(slots):
     end = 1 << 60
@@ -94,7 +98,7 @@ def passes_of(line: Line, program: Program) -> tuple[Pass, ...]:
 
 
 def _pass(line: Line, plan: plans.Plan, dtype: np.dtype[Any]) -> Pass:
-    from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, width_of  # LLVM is asked here
+    from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS  # which asks LLVM about the processor
 
     lanes = BYTES // dtype.itemsize
     columns, run, outs, images = (int(plan.sizes[n]) for n in (1, 2, 19, 27))
@@ -102,12 +106,12 @@ def _pass(line: Line, plan: plans.Plan, dtype: np.dtype[Any]) -> Pass:
     length = run if of_filter else outs
     most = -(-length // -(-length // ROWS))
     rows = tuple(sorted({min(most, length - first) for first in range(0, length, most)}))
-    wide = {width_of(min(2 * lanes, columns - first), dtype.itemsize) for first in range(0, columns, 2 * lanes)}
-    how: dict[str, Any] = {"kind": dtype.name, "rows": rows, "widths": tuple(sorted(wide))}
+    wide = {min(2 * lanes, columns - first) for first in range(0, columns, 2 * lanes)}
+    how: dict[str, Any] = {"kind": dtype.name, "rows": rows, "vectors": tuple(sorted({1 + (n > lanes) for n in wide}))}
     if of_filter:
         sizes = plan.sizes.copy()
         sizes[25] = images  # all in one block
         return Pass(OF_FILTER.format(**how), plan.image, plan.panel(2 * lanes), (plan.offsets, plan.rows, sizes))
+    tables = (plan.offsets, plan.taps, plan.rows, plan.sizes)
     checks = line.op.name == "convolve_input"  # zeros around g would make nan of what is infinite
-    text = CORRELATION.format(**how, checks=checks)
-    return Pass(text, plan.image, plan.panels(2 * lanes), (plan.offsets, plan.taps, plan.rows, plan.sizes))
+    return Pass(CORRELATION.format(**how), plan.image, plan.panels(2 * lanes), tables, checks)

@@ -301,6 +301,7 @@ class Builder:
             slots: list[int | Place] = [out, *places, image, one.image, panel, one.panels]
             for table in one.tables:
                 slots += [self._constant(table), table.size]
+            slots.append(int(one.checks))
             self.tasks.append(Task(load(one.text).step, tuple(slots), () if n else made))
 
     def _recurrence(self, loop: Call) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.kernels.base.deferred import register_jitable
-from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, Width, padded, tile_of
+from autodiff_lab.kernels.convolution.numba_tiles import BYTES, ROWS, padded, tile_of
 from autodiff_lab.kernels.maths.bits import put
 
 NEAR = 1 << 14
@@ -25,11 +25,14 @@ BESIDE = 1 << 17
 
 @register_jitable
 def packed(w, taps, sizes, panels) -> None:
-    """Put the columns of the filter into panels, each as wide as a tile, terms in the order in which runs meet them."""
+    """Put the columns of the filter into panels, each as wide as a tile, terms in the order in which runs meet them.
+
+    Zeros fill the last panel: numbers that nobody wrote may take a processor long to multiply.
+    """
     c, columns, k_apart, column_apart = sizes[0], sizes[1], sizes[3], sizes[4]
     block = 2 * (BYTES // w.itemsize)
     at = 0
-    for column in range(0, columns, block):
+    for column in range(0, columns if taps.size else 0, block):
         wide = min(block, columns - column)
         for tap in taps:
             for k in range(c):
@@ -39,6 +42,8 @@ def packed(w, taps, sizes, panels) -> None:
                 else:
                     for n in range(wide):
                         panels[at + n] = w[first + n * column_apart]
+                for n in range(wide, block):
+                    panels[at + n] = 0
                 at += block
 
 
@@ -62,9 +67,9 @@ def is_finite(w, size) -> bool:
 
 
 @functools.cache
-def correlation(rows: tuple[int, ...] = (), widths: tuple[Width, ...] = ()) -> Any:
+def correlation(rows: tuple[int, ...] = (), vectors: tuple[int, ...] = (1, 2)) -> Any:
     """Return what sums over the taps at `offsets` of images; `sizes` are those of a `Plan`."""
-    tile = tile_of("pixels", rows, widths)
+    tile = tile_of("pixels", rows, tuple((n, "packed") for n in vectors))
 
     @register_jitable
     def correlate(x, out, image, panels, offsets, rows, sizes, low, high) -> None:
@@ -104,16 +109,16 @@ def correlation(rows: tuple[int, ...] = (), widths: tuple[Width, ...] = ()) -> A
 
 
 @functools.cache
-def correlation_of_filter(rows: tuple[int, ...] = (), widths: tuple[Width, ...] = ()) -> Any:
+def correlation_of_filter(rows: tuple[int, ...] = (), vectors: tuple[int, ...] = (1, 2)) -> Any:
     """Return what sums the gradients of a filter over blocks of images."""
-    tile = tile_of("taps", rows, widths)
+    tile = tile_of("taps", rows, tuple((n, "packed") for n in vectors))
 
     @register_jitable
     def correlate(x, g, out, image, panel, offsets, rows, sizes, low, high) -> None:
         c, columns, run = sizes[0], sizes[1], sizes[2]
         step_w, out_w = sizes[16], sizes[19]
         per_block, chunk, images = sizes[25], sizes[26], sizes[27]
-        vectors = 2 * (BYTES // x.itemsize)
+        across = 2 * (BYTES // x.itemsize)
         tiles = (run + ROWS - 1) // ROWS
         per_tile = (run + tiles - 1) // tiles
         source = x if image.size == 0 else image
@@ -126,16 +131,18 @@ def correlation_of_filter(rows: tuple[int, ...] = (), widths: tuple[Width, ...] 
                     more = 1 if row > 0 or i > block * per_block else 0
                     lines = min(chunk, end - row)
                     pixels = (i * sizes[17] * sizes[18] + row) * out_w * columns
-                    for column in range(0, columns, vectors):
-                        wide = min(vectors, columns - column)
+                    for column in range(0, columns, across):
+                        wide = min(across, columns - column)
                         for p in range(lines * out_w):
                             first = pixels + p * columns + column
-                            put(panel[p * vectors : p * vectors + wide], g[first : first + wide])
+                            put(panel[p * across : p * across + wide], g[first : first + wide])
+                            for n in range(p * across + wide, (p + 1) * across):
+                                panel[n] = 0
                         for s in range(offsets.size):
                             for r in range(0, run, per_tile):
                                 tile(
                                     source, start + offsets[s] + r, rows, row, lines, out_w, 1,
-                                    step_w * c, panel, 0, vectors, out,
+                                    step_w * c, panel, 0, across, out,
                                     goal + (s * run + r) * columns + column, columns, min(per_tile, run - r), wide,
                                     more,
                                 )  # fmt: skip

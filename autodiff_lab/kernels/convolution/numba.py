@@ -31,20 +31,17 @@ from autodiff_lab.kernels.convolution.reference import Padding, Sizes
 _of_pixels, _of_taps = correlation(), correlation_of_filter()
 
 
-@loop("void({t}[::1], int64[::1], int64[::1], {t}[::1])", wraparound=False)
-def pack(w, taps, sizes, panels) -> None:
-    """Arrange a filter as panels, for `correlate`; `sizes` are those of a `Plan`."""
-    packed(w, taps, sizes, panels)
-
-
 @loop(
-    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64, int64)", wraparound=False
+    "void({t}[::1], {t}[::1], {t}[::1], {t}[::1], {t}[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64, int64)",
+    wraparound=False,
 )
-def correlate(x, out, image, panels, offsets, rows, sizes, low, high) -> None:
-    """Sums over the taps at `offsets` of the images from `low` to `high`, with a packed filter.
+def correlate(x, w, out, image, panels, offsets, taps, rows, sizes, low, high) -> None:
+    """Sums over the taps at `offsets` of the images from `low` to `high`, after packing the filter if `taps` are given.
 
     `image` holds the padded images that are taken at a time, zeros at first, or nothing if none is padded.
     """
+    packed(w, taps, sizes, panels)
     _of_pixels(x, out, image, panels, offsets, rows, sizes, low, high)
 
 
@@ -68,10 +65,11 @@ def _correlated(plan: plans.Plan, x: Any, w: Any, out: Any) -> None:
     """Run a plan of `correlate` on flat arrays, images spread over threads."""
     run = correlate[x.dtype]
     panels = np.empty(plan.panels(2 * BYTES // x.itemsize), x.dtype)
-    pack[x.dtype](w, plan.taps, plan.sizes, panels)
+    run(x, w, out, out[:0], panels, plan.offsets, plan.taps, plan.rows, plan.sizes, 0, 0)
 
     def images(low: int, high: int) -> None:
-        run(x, out, np.zeros(plan.image, x.dtype), panels, plan.offsets, plan.rows, plan.sizes, low, high)
+        image = np.zeros(plan.image, x.dtype)
+        run(x, w, out, image, panels, plan.offsets, plan.taps[:0], plan.rows, plan.sizes, low, high)
 
     spread(images, plan.out[0], plan.least)
 
@@ -92,7 +90,7 @@ def _summed(run: Any, plan: plans.Plan, x: Any, g: Any, shape: Sizes, panel: tup
     return out[0] if plan.blocks == 1 else np.add.reduce(out, axis=0)
 
 
-@override(correlate, pack)
+@override(correlate)
 def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Convolve x (n, *spatial, c_in) with w (*window, c_in, c_out): (n, *out, c_out)."""
     plan = plans.forward(x.shape, w.shape, strides, padding, dilations) if x.dtype == w.dtype else None
@@ -103,7 +101,7 @@ def convolve(x: Any, w: Any, strides: Sizes, padding: Padding, dilations: Sizes)
     return out
 
 
-@override(correlate, pack)
+@override(correlate)
 def convolve_input(g: Any, w: Any, shape: Sizes, strides: Sizes, padding: Padding, dilations: Sizes) -> Any:
     """Return the gradient with respect to x, of the given shape."""
     found = plans.backward(g.shape, w.shape, tuple(shape), strides, padding, dilations) if g.dtype == w.dtype else None

@@ -8,9 +8,10 @@ loop by itself; `_Writer` writes it, instruction by instruction, for each number
 - taps of a filter's gradient, by channels: the terms are the pixels, the rows lie side by side;
 - pixels or taps of one channel in each lane, for convolutions that mix no channels: rows are multiplied by vectors.
 
-Columns that do not fill a vector are masked, in tiles of their own: a mask costs a tile of whole vectors a quarter of
-its speed.  Products are added without being rounded first (fused), in the order of
-the terms.  `padded` is here because what loops of several modules call must be known to the store of machine code.
+Columns that do not fill a vector are masked, in tiles of their own, as masks cost time in the innermost loop; columns
+that are packed into whole vectors are masked only when the result is stored.  Products are added without being rounded
+first (fused), in the order of the terms.  `padded` is here because what loops of several modules call must be known to
+the store of machine code.
 """
 # ruff: noqa: ANN001
 
@@ -33,8 +34,8 @@ ROWS = 12 if BYTES == 64 or not _has.get("sse2") else 6
 
 _I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _ADDRESS = ir.IntType(8).as_pointer()
-Width = tuple[int, bool]
-"""How wide a tile is: its vectors, and whether columns fill them."""
+Width = tuple[int, str]
+"""How wide a tile is: its vectors, and whether columns fill them, `whole` or `cut`, or are `packed` into whole ones."""
 _FUSED = ("contract",)  # a product may be added without being rounded first; nothing else is relaxed
 
 
@@ -43,7 +44,8 @@ class _Writer:
 
     def __init__(self, module: Any, real: Any, rows: int, width: Width, kind: str) -> None:
         self.real, self.rows, self.kind = real, rows, kind
-        self.vectors, self.whole = width
+        self.vectors, self.fill = width
+        self.masked = self.fill == "cut"
         self.size = 4 if isinstance(real, ir.FloatType) else 8
         self.lanes = BYTES // self.size
         self.vector = ir.VectorType(real, self.lanes)
@@ -64,7 +66,7 @@ class _Writer:
         blocks = [function.append_basic_block(n) for n in ("entry", "segment", "open", "term", "close", "end")]
         entry, segment, opening, term, closing, end = blocks
         b = self.b = ir.IRBuilder(entry)
-        self.mask: Any = None if self.whole else self._mask(columns)
+        self.mask: Any = self._mask(columns) if self.masked else None
         beside = self.kind == "taps"
         apart, stride, w_apart, self.out_apart = (
             b.mul(n, _I64(self.size)) for n in (apart, stride, w_apart, out_apart)
@@ -110,12 +112,20 @@ class _Writer:
         self._again(closing, [s, w_here], [b.add(s, _I64(1)), w_next])
         self._again(closing, sums, grown)
         b.branch(segment)
+        if self.fill == "packed":
+            plain, cut = (function.append_basic_block(n) for n in ("plain", "cut"))
+            b.position_at_end(end)
+            b.cbranch(b.icmp_signed("==", columns, _I64(self.vectors * self.lanes)), plain, cut)
+            self._store(function, plain, sums, out, more)
+            b.position_at_end(cut)
+            self.masked, self.mask, end = True, self._mask(columns), cut
         self._store(function, end, sums, out, more)
 
-    def _store(self, function: Any, end: Any, sums: list[Any], out: Any, more: Any) -> None:
+    def _store(self, function: Any, begin: Any, sums: list[Any], out: Any, more: Any) -> None:
+        """Add what was there before, if `more`, and store the sums."""
         b = self.b
         adding, storing = function.append_basic_block("add"), function.append_basic_block("store")
-        b.position_at_end(end)
+        b.position_at_end(begin)
         rows = [b.gep(out, [b.mul(self.out_apart, _I64(row))]) for row in range(self.rows)]
         b.cbranch(b.icmp_signed("!=", more, _I64(0)), adding, storing)
         b.position_at_end(adding)
@@ -123,7 +133,7 @@ class _Writer:
         added = [b.fadd(self._load(p, n), v) for (p, n), v in zip(places, sums, strict=True)]
         b.branch(storing)
         b.position_at_end(storing)
-        values = [self._phi(self.vector, v, end) for v in sums]
+        values = [self._phi(self.vector, v, begin) for v in sums]
         self._again(adding, values, added)
         for (p, n), value in zip(places, values, strict=True):
             address = self._vector_at(p, n)
@@ -134,7 +144,7 @@ class _Writer:
         b.ret_void()
 
     def _is_cut(self, n: int) -> bool:
-        return not self.whole and n == self.vectors - 1
+        return self.masked and n == self.vectors - 1
 
     def _mask(self, columns: Any) -> Any:
         """Return which lanes of the last vector are columns: negative numbers as wide as those of the vector.
@@ -189,7 +199,7 @@ def _declared(module: Any, name: str, result: Any, args: list[Any]) -> Any:
 
 def _written(module: Any, real: Any, rows: int, width: Width, kind: str) -> Any:
     """Return the function of one kind of tile, written once into each module."""
-    name = f"tile_of_{kind}_{real}_{rows}_{width[0]}{'' if width[1] else '_cut'}"
+    name = f"tile_of_{kind}_{real}_{rows}_{width[0]}_{width[1]}"
     found = module.globals.get(name)
     if found is None:
         numbers = _I64.as_pointer()
@@ -204,7 +214,7 @@ def _written(module: Any, real: Any, rows: int, width: Width, kind: str) -> Any:
 def width_of(columns: int, itemsize: int) -> Width:
     """Return how wide a tile of at most two vectors of columns is."""
     lanes = BYTES // itemsize
-    return 1 + (columns > lanes), columns % lanes == 0
+    return 1 + (columns > lanes), "cut" if columns % lanes else "whole"
 
 
 @functools.cache
@@ -213,8 +223,7 @@ def tile_of(kind: str, rows_had: tuple[int, ...] = (), widths_had: tuple[Width, 
 
     Each size takes some 20 ms to compile.
     """
-    vectors = (1,) if kind == "channels" else (1, 2)
-    widths = widths_had or tuple((n, whole) for n in vectors for whole in (True, False))
+    widths = widths_had or tuple((n, fill) for n in (1, 2) for fill in ("whole", "cut"))
     sizes = [(r, width) for r in rows_had or range(1, ROWS + 1) for width in widths]
 
     @intrinsic("void", "=", "int64", "=", *["int64"] * 5, "=", "int64", "int64", "=", *["int64"] * 5)
@@ -238,21 +247,22 @@ def tile_of(kind: str, rows_had: tuple[int, ...] = (), widths_had: tuple[Width, 
         ]  # fmt: skip
         lanes = _I64(BYTES // size)
         two = b.zext(b.icmp_signed(">", args[15], lanes), _I64)
-        whole = b.zext(b.icmp_signed("==", b.srem(args[15], lanes), _I64(0)), _I64)
+        cut = b.zext(b.icmp_signed("!=", b.srem(args[15], lanes), _I64(0)), _I64)
         end = b.append_basic_block("tile_end")
-        choice = b.switch(b.add(b.shl(b.add(b.shl(args[14], _I64(1)), two), _I64(1)), whole), end)
-        for number, (vectors, fills) in sizes:
-            block = b.append_basic_block(f"tile_{number}_{vectors}_{fills}")
-            choice.add_case(_I64(2 * (2 * number + vectors - 1) + fills), block)
+        choice = b.switch(b.add(b.shl(b.add(b.shl(args[14], _I64(1)), two), _I64(1)), cut), end)
+        for number, (vectors, fill) in sizes:
+            block = b.append_basic_block(f"tile_{number}_{vectors}_{fill}")
+            for n in {"whole": (0,), "cut": (1,), "packed": (0, 1)}[fill]:
+                choice.add_case(_I64(2 * (2 * number + vectors - 1) + n), block)
             with b.goto_block(block):
-                b.call(_written(b.module, real, number, (vectors, fills), kind), passed)
+                b.call(_written(b.module, real, number, (vectors, fill), kind), passed)
                 b.branch(end)
         b.position_at_end(end)
 
     return tile
 
 
-tile_of_channels = tile_of("channels")
+tile_of_channels = tile_of("channels", (), ((1, "whole"), (1, "cut")))
 
 
 @register_jitable

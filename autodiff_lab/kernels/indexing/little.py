@@ -212,8 +212,8 @@ def are_inside(coordinates, count, depth, a, b, c, d) -> bool:
         return not wrong
     if depth == 3:
         for k in range(count):
-            i, j, l = coordinates[3 * k], coordinates[3 * k + 1], coordinates[3 * k + 2]
-            wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b) | (l < 0) | (l >= c)
+            i, j, m = coordinates[3 * k], coordinates[3 * k + 1], coordinates[3 * k + 2]
+            wrong |= (i < 0) | (i >= a) | (j < 0) | (j >= b) | (m < 0) | (m >= c)
         return not wrong
     for p in range(depth):
         length = a if p == 0 else b if p == 1 else c if p == 2 else d
@@ -262,6 +262,17 @@ def gather_nd(out, x, coordinates, outer, inner, count, depth, a, b, c, d) -> in
 
 
 @register_jitable
+def add_numbers(out, g, coordinates, count, depth, b, c) -> None:
+    """Add single numbers up by two or three coordinates."""
+    if depth == 2:
+        for k in range(count):
+            out[coordinates[2 * k] * b + coordinates[2 * k + 1]] += g[k]
+    else:
+        for k in range(count):
+            out[(coordinates[3 * k] * b + coordinates[3 * k + 1]) * c + coordinates[3 * k + 2]] += g[k]
+
+
+@register_jitable
 def scatter_nd(out, g, coordinates, outer, inner, count, depth, a, b, c, d) -> int:
     """Add rows of `inner` elements up by `count` coordinates in up to four axes of zeros."""
     if depth == 1:
@@ -271,13 +282,8 @@ def scatter_nd(out, g, coordinates, outer, inner, count, depth, a, b, c, d) -> i
     size = a * b * c * d
     for j in range(outer * size * inner):
         out[j] = 0
-    if outer * inner == 1 and depth == 2:
-        for k in range(count):
-            out[coordinates[2 * k] * b + coordinates[2 * k + 1]] += g[k]
-        return 0
-    if outer * inner == 1 and depth == 3:
-        for k in range(count):
-            out[(coordinates[3 * k] * b + coordinates[3 * k + 1]) * c + coordinates[3 * k + 2]] += g[k]
+    if outer * inner == 1 and depth < 4:
+        add_numbers(out, g, coordinates, count, depth, b, c)
         return 0
     for k in range(count):
         row = row_of(coordinates, k, depth, b, c, d)
