@@ -79,6 +79,9 @@ def test_of_two_arrays_the_one_that_does_not_lie_in_order_is_copied() -> None:
     both = aligned(x.T, y.T)
     assert both[0].base is x
     assert both[1].base is y
+    others = [x[:, ::-1], np.broadcast_to(y[:, :1], x.shape), numbers(200, 400)[:, ::2], numbers(201, 200)[1:]]
+    for other in others:
+        assert aligned(x, other)[1] is other
     small = numbers(20, 20)
     assert aligned(small, small.T)[1].base is small
 

@@ -101,5 +101,7 @@ def lie_alike(arrays: tuple[Any, ...]) -> bool:
 
 
 def _goes_across(x: Any) -> bool:
-    """Return whether neighbours on the last axis lie apart, in a large array."""
-    return x.size >= FEW and x.ndim > 1 and x.strides[-1] != x.itemsize and x.shape[-1] > 1
+    """Return whether neighbours on the last axis lie further apart than those on another one, in a large array."""
+    if x.size < FEW or x.ndim < 2 or x.strides[-1] <= x.itemsize or x.shape[-1] == 1:
+        return False
+    return any(n > 1 and 0 < step < x.strides[-1] for n, step in zip(x.shape, x.strides, strict=True))

@@ -55,7 +55,7 @@ class Turned(NamedTuple):
     sizes: tuple[int, int, int, int]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def turned(shape: tuple[int, ...], strides: tuple[int, ...]) -> Turned | None:
     """Return how a copy in order transposes an array with these strides, in elements; None for other layouts.
 
