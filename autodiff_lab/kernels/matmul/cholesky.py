@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.arrays import beside, on_gpu
+from autodiff_lab.kernels.arrays import arange, eye, on_gpu
 from autodiff_lab.kernels.matmul.triangular import solve_triangular
 
 BLOCKED = 192
@@ -35,7 +35,7 @@ def cholesky_gradient(factor: Any, g: Any) -> Any:
     >>> import numpy as np
     >>> from autodiff_lab.kernels.matmul.cholesky import cholesky_gradient
     >>> cholesky_gradient(np.array([[2.0, 0.0], [1.0, 3.0]]), np.eye(2)).round(3).tolist()
-    [[0.292, -0.042], [-0.042, 0.167]]
+    [[0.292, -0.083], [-0.083, 0.167]]
     """
     n = factor.shape[-1]
     if n < BLOCKED or on_gpu(factor) or g.shape != factor.shape:
@@ -47,15 +47,17 @@ def cholesky_gradient(factor: Any, g: Any) -> Any:
 
 
 def _lower(x: Any) -> Any:
-    n = x.shape[-1]
-    return np.where(beside(x, np.tri(n, dtype=bool)), x, x.dtype.type(0)) if on_gpu(x) else np.tril(x)
+    if not on_gpu(x):
+        return np.tril(x)
+    rows = arange(x.shape[-1], x, np.int32)
+    return np.where(rows[:, None] >= rows, x, x.dtype.type(0))
 
 
 def _whole(factor: Any, g: Any) -> Any:
     """Return sym(L⁻ᵀ Φ(Lᵀ g) L⁻¹), where Φ halves the diagonal and drops what is above it."""
     turned = np.swapaxes(factor, -1, -2)
     inner = _lower(turned @ g)
-    inner = inner - inner * beside(inner, np.eye(inner.shape[-1], dtype=inner.dtype) / 2)
+    inner = inner - inner * (eye(inner.shape[-1], inner) / 2)
     half = solve_triangular(turned, inner, False)
     whole = solve_triangular(turned, np.swapaxes(half, -1, -2), False)
     return (whole + np.swapaxes(whole, -1, -2)) / 2
