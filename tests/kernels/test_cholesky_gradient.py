@@ -30,7 +30,7 @@ def test_blocks_give_what_the_formula_gives(n: int, dtype: str) -> None:
 
 
 def test_only_the_lower_triangles_are_read() -> None:
-    n = 200
+    n = cholesky.BLOCKED + 8
     factor, g = drawn(n)
     clean = cholesky.cholesky_gradient(factor, np.tril(g))
     dirty = factor + np.triu(np.full((n, n), np.nan), 1)
@@ -38,11 +38,11 @@ def test_only_the_lower_triangles_are_read() -> None:
 
 
 def test_stacks_are_taken_matrix_by_matrix() -> None:
-    factor, g = drawn(200, 2, 1)
+    factor, g = drawn(cholesky.BLOCKED + 8, 2, 1)
     found = cholesky.cholesky_gradient(factor, g)
     for at in np.ndindex(2, 1):
         np.testing.assert_array_equal(found[at], cholesky.cholesky_gradient(factor[at], g[at]))
-    assert cholesky.cholesky_gradient(np.zeros((0, 200, 200)), np.zeros((0, 200, 200))).shape == (0, 200, 200)
+    assert cholesky.cholesky_gradient(np.zeros((0, 300, 300)), np.zeros((0, 300, 300))).shape == (0, 300, 300)
 
 
 def likelihood(x: Any, y: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_lab.kernels.arrays import arange, eye, on_gpu
 from autodiff_lab.kernels.matmul.triangular import solve_triangular
 
-BLOCKED = 192
+BLOCKED = 256
 """Rows from which on the gradient is computed block by block."""
 _ROWS = 64
 """Rows of a block."""
