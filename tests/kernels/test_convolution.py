@@ -63,6 +63,21 @@ def test_random_shapes_and_settings(rank: int, dtype: str) -> None:
         agree(*case)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("images", "spatial", "window"), [(2, (1503,), (4,)), (1, (3, 1400), (2, 3)), (9, (5, 4), (3, 3))]
+)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_long_rows_go_piece_by_piece_and_small_images_together(
+    images: int, spatial: tuple[int, ...], window: tuple[int, ...], stride: int, dtype: str
+) -> None:
+    rng = np.random.default_rng(4)
+    rank = len(spatial)
+    x = rng.standard_normal((images, *spatial, 37)).astype(dtype)
+    how = {"strides": (stride,) * rank, "padding": ((1, 0),) * rank, "dilations": (1,) * rank}
+    agree(x, rng.standard_normal((*window, 37, 18)).astype(dtype), how)
+
+
 @pytest.fixture
 def small() -> Case:
     rng = np.random.default_rng(2)

@@ -48,6 +48,16 @@ def packed(w, taps, sizes, panels) -> None:
 
 
 @register_jitable
+def some_columns(g, begin, pixels, columns, wide, block, panel) -> None:
+    """Put some columns of pixels into a panel, with zeros beside them."""
+    for p in range(pixels):
+        first, to = begin + p * columns, p * block
+        put(panel[to : to + wide], g[first : first + wide])
+        for n in range(to + wide, to + block):
+            panel[n] = 0
+
+
+@register_jitable
 def beside(x, i, high, sizes, image) -> tuple:
     """Pad the images that are taken at a time, from the i-th on; gives where they begin, and their rows of pixels."""
     count = min(sizes[28], high - i)
@@ -84,26 +94,29 @@ def correlation(rows: tuple[int, ...] = (), vectors: tuple[int, ...] = (1, 2)) -
         run = max(1, sizes[2])  # without taps there is one run of no terms, which writes zeros
         part, runs = min(run, most), max(1, most // run)  # a part of a run, or several whole ones
         lines = max(1, BESIDE // (step_h * sizes[13] * c * x.itemsize))
+        span = max(1, BESIDE // (step_w * c * x.itemsize * per_tile)) * per_tile  # of a row that is longer
         source = x if image.size == 0 else image
         for i in range(low, high, sizes[28]):
             start, end = beside(x, i, high, sizes, image)
             for first in range(0, end, lines):
-                for column in range(0, columns, block):
-                    wide = min(block, columns - column)
-                    for s in range(0, max(1, offsets.size), runs):
-                        for t in range(0, run, part):
-                            more = 1 if s > 0 or t > 0 else 0
-                            panel = (column * offsets.size + s * block) * run + t * block
-                            for line in range(first, min(first + lines, end)):
-                                d, h = line // out_h, line % out_h
-                                n, d = d // out_d, d % out_d
-                                goal = (i + n) * out_image + out_start + d * apart_d + h * apart_h + column
-                                for j in range(0, out_w, per_tile):
-                                    tile(
-                                        source, start + rows[line] + t + j * step_w * c, offsets, s,
-                                        min(runs, offsets.size - s), min(part, run - t), step_w * c, 1, panels, panel,
-                                        block, out, goal + j * apart_w, apart_w, min(per_tile, out_w - j), wide, more,
-                                    )  # fmt: skip
+                for left in range(0, out_w, span):
+                    for column in range(0, columns, block):
+                        wide = min(block, columns - column)
+                        for s in range(0, max(1, offsets.size), runs):
+                            for t in range(0, run, part):
+                                more = 1 if s > 0 or t > 0 else 0
+                                panel = (column * offsets.size + s * block) * run + t * block
+                                for line in range(first, min(first + lines, end)):
+                                    d, h = line // out_h, line % out_h
+                                    n, d = d // out_d, d % out_d
+                                    goal = (i + n) * out_image + out_start + d * apart_d + h * apart_h + column
+                                    for j in range(left, min(left + span, out_w), per_tile):
+                                        tile(
+                                            source, start + rows[line] + t + j * step_w * c, offsets, s,
+                                            min(runs, offsets.size - s), min(part, run - t), step_w * c, 1, panels,
+                                            panel, block, out, goal + j * apart_w, apart_w, min(per_tile, out_w - j),
+                                            wide, more,
+                                        )  # fmt: skip
 
     return correlate
 
@@ -117,7 +130,7 @@ def correlation_of_filter(rows: tuple[int, ...] = (), vectors: tuple[int, ...] =
     def correlate(x, g, out, image, panel, offsets, rows, sizes, low, high) -> None:
         c, columns, run = sizes[0], sizes[1], sizes[2]
         step_w, out_w = sizes[16], sizes[19]
-        per_block, chunk, images = sizes[25], sizes[26], sizes[27]
+        per_block, chunk, images, span = sizes[25], sizes[26], sizes[27], sizes[29]
         across = 2 * (BYTES // x.itemsize)
         tiles = (run + ROWS - 1) // ROWS
         per_tile = (run + tiles - 1) // tiles
@@ -128,23 +141,21 @@ def correlation_of_filter(rows: tuple[int, ...] = (), vectors: tuple[int, ...] =
             for i in range(block * per_block, last, sizes[28]):
                 start, end = beside(x, i, last, sizes, image)
                 for row in range(0, end, chunk):
-                    more = 1 if row > 0 or i > block * per_block else 0
                     lines = min(chunk, end - row)
-                    pixels = (i * sizes[17] * sizes[18] + row) * out_w * columns
-                    for column in range(0, columns, across):
-                        wide = min(across, columns - column)
-                        for p in range(lines * out_w):
-                            first = pixels + p * columns + column
-                            put(panel[p * across : p * across + wide], g[first : first + wide])
-                            for n in range(p * across + wide, (p + 1) * across):
-                                panel[n] = 0
-                        for s in range(offsets.size):
-                            for r in range(0, run, per_tile):
-                                tile(
-                                    source, start + offsets[s] + r, rows, row, lines, out_w, 1,
-                                    step_w * c, panel, 0, across, out,
-                                    goal + (s * run + r) * columns + column, columns, min(per_tile, run - r), wide,
-                                    more,
-                                )  # fmt: skip
+                    for left in range(0, out_w, span):
+                        length = min(span, out_w - left)
+                        more = 1 if row + left > 0 or i > block * per_block else 0
+                        pixels = ((i * sizes[17] * sizes[18] + row) * out_w + left) * columns
+                        for column in range(0, columns, across):
+                            wide = min(across, columns - column)
+                            some_columns(g, pixels + column, lines * length, columns, wide, across, panel)
+                            for s in range(offsets.size):
+                                for r in range(0, run, per_tile):
+                                    tile(
+                                        source, start + offsets[s] + r + left * step_w * c, rows, row, lines, length,
+                                        1, step_w * c, panel, 0, across, out,
+                                        goal + (s * run + r) * columns + column, columns, min(per_tile, run - r), wide,
+                                        more,
+                                    )  # fmt: skip
 
     return correlate

@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
     def panel(self, columns: int) -> int:
         """Return the numbers of g that are packed at a time for a filter's gradient, so many columns of them."""
-        return min(int(self.sizes[26]), self.rows.size) * int(self.sizes[19]) * columns
+        return min(int(self.sizes[26]), self.rows.size) * int(self.sizes[29]) * columns
 
 
 def _three(given: Sizes, fill: int) -> Sizes:
@@ -129,9 +129,10 @@ def _plan(
     per_block = max(together, -(-images // _BLOCKS), -(-_WORTH // work), -(-images * len(taps) * tap // _SUMS))
     line = axes[2].whole * c * axes[1].step + axes[2].outs * columns
     chunk = max(1, min(max(_NEAR // line, _FEW // axes[2].outs), _MANY // axes[2].outs))
+    span = axes[2].outs if chunk > 1 else min(_MANY, max(_FEW, _NEAR // (c * axes[2].step + columns)), axes[2].outs)
     sizes = [
         c, columns, run, *apart, *(a.n for a in axes), *(a.before for a in axes), *(a.whole for a in axes),
-        *(a.step for a in axes), *(a.outs for a in axes), *goal, per_block, chunk, images, together,
+        *(a.step for a in axes), *(a.outs for a in axes), *goal, per_block, chunk, images, together, span,
     ]  # fmt: skip
     return Plan(
         _array(offsets), _array([t * tap for t in taps]), _array(sizes), _array(rows),
