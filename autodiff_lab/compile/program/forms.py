@@ -17,6 +17,7 @@ from autodiff_lab.compile.program import crossing, normalizing
 from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN
 from autodiff_lab.compile.program.program import Line, Value
 from autodiff_lab.engine.op import Op
+from autodiff_lab.ops.array.shaping import swapped
 
 FINITE_OR_ZERO = Op(
     "finite_or_zero", lambda x: np.where(np.isfinite(x), x, x.dtype.type(0))[()], None, 1,
@@ -225,8 +226,7 @@ def factored_again(to: Writing, line: Line) -> None:
     ins = line.ins[: FACTORED[line.op.name]]
     if line.params.get("transposed"):
         *lead, n, _ = to.values[ins[0]].shape
-        perm = (*range(-2 - len(lead), -2), -1, -2)
-        ins = (to.add("transpose", ins[:1], {"perm": perm}, (*lead, n, n), line), *ins[1:])
+        ins = (to.add("transpose", ins[:1], {"perm": swapped(2 + len(lead))}, (*lead, n, n), line), *ins[1:])
     to.end(line, line.op, *ins)
 
 

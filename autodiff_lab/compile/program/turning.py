@@ -16,6 +16,7 @@ from autodiff_lab.compile.program.layouts import dense_strides, is_dense, seen_b
 from autodiff_lab.compile.program.looking import looking
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.ops.array.shaping import swapped
 
 FEWEST = 4096
 """Elements of a result below which a copy costs less than looking for one."""
@@ -24,14 +25,16 @@ Strides = tuple[int, ...]
 
 def with_products_turned(program: Program) -> Program:
     """Return the program with xy as (yᵀ xᵀ)ᵀ where that lies in the order in which it is read."""
+    if program.memory is not None:
+        return program
     turned = {line.outs[0] for line in program.lines if line.op.name == "matmul" and _is_read_turned(line, program)}
-    if not turned or program.memory is not None:
+    if not turned:
         return program
     values, fresh = dict(program.values), itertools.count(1 + max(program.values))
     lines: list[Line] = []
 
     def transposed(value: int, line: Line) -> int:
-        swap, made = _swap(len(values[value].shape)), program.made_by.get(value)
+        swap, made = swapped(len(values[value].shape)), program.made_by.get(value)
         if made is not None and made.op.name == "transpose" and made.params["perm"] == swap:
             return made.ins[0]
         out = next(fresh)
@@ -47,14 +50,9 @@ def with_products_turned(program: Program) -> Program:
         product, whole = next(fresh), values[line.outs[0]]
         values[product] = whole._replace(shape=turned_last(whole.shape), name="")
         lines.append(line._replace(ins=ins, outs=(product,)))
-        swap = {"perm": _swap(len(whole.shape))}
+        swap = {"perm": swapped(len(whole.shape))}
         lines.append(line._replace(op=REGISTRY["transpose"], ins=(product,), params=swap))
     return replace(program, lines=tuple(lines), values=values)
-
-
-def _swap(rank: int) -> tuple[int, ...]:
-    """Return the permutation that transposes matrices."""
-    return (*range(-rank, -2), -1, -2)
 
 
 def _is_read_turned(line: Line, program: Program) -> bool:

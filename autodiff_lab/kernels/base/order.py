@@ -83,10 +83,10 @@ def order_in_memory(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[O
     ((0, 2, 1), (0, 2, 1))
     """
     order = tuple(sorted(range(len(shape)), key=lambda axis: (-strides[axis], axis)))
-    for axis, after in pairwise(order):
-        if strides[axis] != shape[after] * strides[after]:
-            return None
-    if order == tuple(range(len(shape))) or 0 in shape:
+    long = [axis for axis in order if shape[axis] != 1]  # the stride of an axis of length 1 does not matter
+    if any(strides[axis] != shape[after] * strides[after] for axis, after in pairwise(long)):
+        return None
+    if long == sorted(long) or 0 in shape:
         return None
     return order, tuple(sorted(range(len(shape)), key=order.__getitem__))
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.loops import loop, override
+from autodiff_lab.kernels.base.order import order_in_memory
 
 # pyright: reportUnusedFunction=false, reportReturnType=false, reportCallIssue=false
 
@@ -32,13 +33,13 @@ def turn(x, out, sources, targets, rows, columns, apart, out_apart) -> None:
     Rows of x lie `apart`, those of the copies `out_apart`.
     """
     for n in range(sources.size):
-        for j in range(0, columns, 8):
+        for j in range(0, columns, TOGETHER):
             begin = sources[n] + j * apart
-            wide = min(8, columns - j)
-            if wide == 8:
+            wide = min(TOGETHER, columns - j)
+            if wide == TOGETHER:
                 for i in range(rows):
-                    line = out[targets[n] + i * out_apart + j : targets[n] + i * out_apart + j + 8]
-                    for b in range(8):
+                    line = out[targets[n] + i * out_apart + j : targets[n] + i * out_apart + j + TOGETHER]
+                    for b in range(TOGETHER):
                         line[b] = x[begin + b * apart + i]
             else:
                 for i in range(rows):
@@ -74,12 +75,11 @@ def turned(shape: tuple[int, ...], strides: tuple[int, ...]) -> Turned | None:
             axes[-1] = (axes[-1][0] * n, stride, goal)
         elif n > 1:
             axes.append((n, stride, goal))
-    order = tuple(sorted(range(len(shape)), key=lambda k: -strides[k]))
-    dense = [strides[k] == math.prod(shape[i] for i in order[at + 1 :]) for at, k in enumerate(order) if shape[k] > 1]
-    if len(axes) < 2 or not all(dense) or axes[-1][1] == 1:
+    there = order_in_memory(shape, strides)
+    across = next((at for at, axis in enumerate(axes[:-1]) if axis[1] == 1), None)
+    if there is None or across is None:
         return None
     columns, apart, _ = axes.pop()
-    across = next(at for at, axis in enumerate(axes) if axis[1] == 1)
     rows, _, out_apart = axes.pop(across)
     if math.prod(n for n, _, _ in axes) > MOST_MATRICES:
         return None
@@ -88,7 +88,7 @@ def turned(shape: tuple[int, ...], strides: tuple[int, ...]) -> Turned | None:
         np.array([sum(i * axis[which] for i, axis in zip(step, axes, strict=True)) for step in steps], np.int64)
         for which in (1, 2)
     )
-    return Turned(order, sources, targets, (rows, columns, apart, out_apart))
+    return Turned(there[0], sources, targets, (rows, columns, apart, out_apart))
 
 
 @override(turn)

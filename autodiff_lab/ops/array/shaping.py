@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import IntsLike, ShapeLike, TensorLike
 
 
+@lru_cache
+def swapped(rank: int) -> tuple[int, ...]:
+    """Return the permutation that swaps the last two axes."""
+    return (*range(-rank, -2), -1, -2)
+
+
 @lru_cache(maxsize=1024)
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     """Return the permutation that undoes one that is given in negative axes."""
@@ -101,7 +107,7 @@ def matrix_transpose(a: TensorLike, name: str | None = None, conjugate: bool = F
     if rank < 2:
         raise InvalidArgumentError(f"matrix_transpose: expected a tensor of rank 2 or more, got shape {x._held.shape}.")
     x = RECORDING.conj(x) if flag(conjugate, "matrix_transpose: conjugate") and x._held.dtype.kind == "c" else x
-    return transpose_to(x, perm=(*range(-rank, -2), -1, -2), name=name)
+    return transpose_to(x, perm=swapped(rank), name=name)
 
 
 def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray
@@ -16,21 +15,15 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.matmul.blas import matmul as multiply
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze
+from autodiff_lab.ops.array.shaping import expand_dims, matrix_transpose, squeeze, swapped
 from autodiff_lab.ops.docs import doc
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, TensorLike
 
 
-@lru_cache
-def _flipped(rank: int) -> tuple[int, ...]:
-    """Return the permutation that swaps the last two axes."""
-    return (*range(-rank, -2), -1, -2)
-
-
 def _flip(ops: Any, x: Any) -> Any:
-    return ops.transpose(x, perm=_flipped(len(x.shape)))
+    return ops.transpose(x, perm=swapped(len(x.shape)))
 
 
 def _column(ops: Any, x: Any) -> Any:

@@ -22,7 +22,7 @@ from autodiff_lab.kernels.matmul import factors
 from autodiff_lab.kernels.matmul.cholesky import BLOCKED, cholesky_gradient
 from autodiff_lab.kernels.matmul.triangular import solve_triangular as substitute
 from autodiff_lab.ops.array.casting import cast
-from autodiff_lab.ops.array.shaping import matrix_transpose
+from autodiff_lab.ops.array.shaping import matrix_transpose, swapped
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
@@ -52,8 +52,7 @@ def widened(ops: Any, x: Any, like: Any) -> Any:
 
 def flip(ops: Any, x: Any) -> Any:
     """Return the last two axes swapped, in a rule."""
-    rank = len(x.shape)
-    return ops.transpose(x, perm=(*range(-rank, -2), -1, -2))
+    return ops.transpose(x, perm=swapped(len(x.shape)))
 
 
 def raised(g: Any, ops: Any, times: int = 2) -> Any:
