@@ -35,3 +35,6 @@ def test_a_saved_notebook_shows_its_pictures_before_any_cell_runs(
     first.page.keyboard.press("End")
     assert read_step(root)["step"] == 2
     first.page.locator(".handle.point").first.wait_for()
+    # The widget manager looks for a saved model for two seconds. On a busy machine the notebook may be read later: then
+    # it complains on the console, and draws the widget a second time, which the lines above have seen.
+    first.console_errors[:] = [text for text in first.console_errors if "widget model not found" not in text]
