@@ -98,3 +98,17 @@ def test_a_program_runs_line_by_line_too() -> None:
     f = lab.function(lambda x: lab.sin(x) * x)
     f(ODD)
     assert np.array_equal(f.program.run(ODD.numpy())[0], (lab.sin(ODD) * ODD).numpy(), equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["sin", "tanh", "exp", "atan2"])
+def test_a_function_that_is_in_no_loop_runs_as_the_eager_op_does(name: str) -> None:
+    """Which has a compiled loop for many numbers: NumPy takes these one by one on processors without AVX-512."""
+    operands = [lab.constant(np.linspace(-3.0, 3.0, 30_000))] * (2 if name == "atan2" else 1)
+    function = getattr(lab, name)
+    compiled = lab.function(function)
+    with lab.use_kernels("numba"):
+        np.testing.assert_array_equal(compiled(*operands).numpy(), function(*operands).numpy())
+    assert f"{name}_(" in compiled.source
+    few = lab.function(function)
+    few(*[x[:5] for x in operands])
+    assert f"np.{'arctan2' if name == 'atan2' else name}(" in few.source

@@ -148,8 +148,7 @@ def _constant(program: Program, i: int, names: dict[int, str], bound: dict[str, 
 
 def _line(line: Line, program: Program, names: dict[int, str], bound: dict[str, Any]) -> list[str]:
     outs = ", ".join(names[i] for i in line.outs)
-    matrices = bool(line.ins) and len(program.values[line.ins[0]].shape) == 2
-    text = f"{outs} = {call(line, names, bound, matrices)}"
+    text = f"{outs} = {call(line, names, bound, program)}"
     made = [f"{text.ljust(44)}  # {comment(line, program, names)}"]
     if not has_static_shape(line):
         made += [f"check({names[i]}, {program.values[i].shape})" for i in line.outs]

@@ -1,7 +1,8 @@
 """Lines of generated Python: the NumPy expression of an op, and its comment.
 
-An operator is written as an operator and a NumPy function by its name; any other kernel is bound in the generated
-module and called by the op's name.  Either way the code runs the kernel of the eager op.
+An operator is written as an operator, and a NumPy function of few numbers by its name; any other kernel is bound in the
+generated module and called by the op's name.  Either way the code runs the kernel of the eager op, which has a compiled
+loop for a function of many numbers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.kernels.base.elementwise import FEW
 
 _OPERATORS = {
     operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.truediv: "{} / {}",
@@ -27,20 +29,22 @@ RECURRENCE = "recurrence"
 """The op of a line that stands for a whole loop."""
 
 
-def call(line: Line, names: dict[int, str], bound: dict[str, Any], matrices: bool = False) -> str:
+def call(line: Line, names: dict[int, str], bound: dict[str, Any], program: Program | None = None) -> str:
     """Return the expression of a line; kernels and parameters without a literal are put into `bound`.
 
-    `matrices` says that its first input has two axes.
+    With its program the code is as quick as dtypes and shapes allow; without it, it is only read.
     """
     args = [names[i] for i in line.ins]
     kernel = line.op.kernel
-    if line.op.name == "transpose" and line.params == {"perm": (-1, -2)} and matrices:
+    given = [program.values[i] for i in line.ins] if program is not None else []
+    if line.op.name == "transpose" and line.params == {"perm": (-1, -2)} and given and len(given[0].shape) == 2:
         return f"{args[0]}.T"  # a view, as from the kernel, in a tenth of the time
     infix = _OPERATORS.get(kernel)
     if infix is not None and not line.params:
         return infix.format(*args)
     known = getattr(kernel, "reference", kernel)  # NumPy's function is what a reader knows
-    if isinstance(known, np.ufunc) and getattr(np, known.__name__, None) is known:
+    many = kernel is not known and any(math.prod(value.shape) >= FEW for value in given)
+    if isinstance(known, np.ufunc) and getattr(np, known.__name__, None) is known and not many:
         function = f"np.{known.__name__}"
     else:
         function = _bind(bound, f"{line.op.name}_", kernel)

@@ -195,8 +195,7 @@ def _source(items: list[Item], builder: Builder, outs: list[int], names: dict[in
             text = assigned([names[i] for i in item.outs], f"{item.title}({', '.join(names[i] for i in item.ins)})")
             words = item.note
         else:
-            matrices = len(builder.program.values[item.ins[0]].shape) == 2
-            text = f"{names[item.outs[0]]} = {call(item, names, bound, matrices)}"
+            text = f"{names[item.outs[0]]} = {call(item, names, bound, builder.program)}"
             words = comment(item, builder.program, names)
         body.append(f"{text.ljust(44)}  # {words}")
     head = f"def {title}({', '.join(names[i] for i in builder.given)}):  # one call, from a table of the steps"
