@@ -181,7 +181,8 @@ def test_gamma_functions_are_those_of_scipy_and_exact_near_their_zeros(name: str
         off = np.abs(found - true) / (eps * np.maximum(np.abs(true), 1) * beside)
         rounded = true.astype(kind)
     ordinary = np.isfinite(true) & (np.abs(true) < np.finfo(kind).max)
-    assert np.max(off[ordinary]) <= (12 if name == "tetragamma" else 8)
+    most = np.where((x < 0) & (kind == "float32"), 16, 12 if name == "tetragamma" else 8)  # 1 - x has been rounded
+    assert np.all(off[ordinary] <= most[ordinary])
     np.testing.assert_array_equal(found[~ordinary], rounded[~ordinary])
     if name in ("trigamma", "tetragamma"):  # which have no zeros among positive numbers
         return

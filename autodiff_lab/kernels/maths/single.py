@@ -36,7 +36,7 @@ from autodiff_lab.kernels.maths.bits import (
     nearest,
 )
 from autodiff_lab.kernels.maths.double import is_far_double
-from autodiff_lab.kernels.maths.gamma import GAMMA, SINGLE_GAMMA
+from autodiff_lab.kernels.maths.gamma import GAMMA, single_gamma
 from autodiff_lab.kernels.maths.inverse import INVERSES, single_inverses
 from autodiff_lab.kernels.maths.quantiles import QUANTILES, quantiles
 from autodiff_lab.kernels.maths.special import power, single_family, single_power
@@ -258,8 +258,8 @@ def _normal_cdf_of_scalar(x):
 SINGLE = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sin": _sin, "cos": _cos, "tan": _tan, "tanh": _tanh,
     "sigmoid": _sigmoid, "softplus": _softplus, "erf": _erf, "erfc": _erfc, "normal_cdf": _normal_cdf,
-    "power": single_power, **SINGLE_GAMMA, **single_inverses(_exp, _expm1, _log1p, bits_of),
-    **modified_bessel(f32, _exp), **quantiles(f32, _log),
+    "power": single_power, **single_inverses(_exp, _expm1, _log1p, bits_of),
+    **single_gamma(_log, _sine_near, _cosine_near), **modified_bessel(f32, _exp), **quantiles(f32, _log),
 }  # fmt: skip
 """The functions for float32, by the names that generated source uses."""
 VECTOR_DOUBLE = {
