@@ -24,6 +24,7 @@ rate = 2.0
 NAMES = types.SimpleNamespace(rate=2.0)
 QUEUE = collections.deque([2.0])
 TABLE = np.array([2.0])
+WIDE = np.ones((300, 1000), order="F")
 
 
 class Config:
@@ -80,6 +81,7 @@ SEEN: dict[str, tuple[Callable[[Any], Any], Callable[[float], None]]] = {
     "slots": (lambda x: x * slotted.rate, lambda v: setattr(slotted, "rate", v)),
     "a deque": (lambda x: x * QUEUE[0], lambda v: QUEUE.__setitem__(0, v)),
     "an array": (lambda x: x * float(TABLE[0]), lambda v: TABLE.__setitem__(0, v)),
+    "one element of many": (lambda x: x * float(WIDE[299, 999]), lambda v: WIDE.__setitem__((299, 999), v)),
     "a property": (lambda x: x * tools.own, set_rate),
     "a static method": (lambda x: Tools.static(x), set_rate),  # noqa: PLW0108
     "a class method": (lambda x: Tools.of_class(x), set_rate),  # noqa: PLW0108

@@ -72,7 +72,8 @@ def _may_import(constants: tuple[Any, ...]) -> bool:
 def line_of(code: Code, name: str) -> Place:
     """Return the first line of a function on which a name stands, or its first line."""
     lines = sorted({line for part in (code.code, *code.inner) for *_, line in part.co_lines() if line})
-    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b") if name else None
+    name = name.partition("[")[0].rpartition(".")[2]
+    word = re.compile(rf"\b{re.escape(name)}\b") if name else None
     file = code.code.co_filename
     for line in lines:
         if word is not None and word.search(linecache.getline(file, line)):

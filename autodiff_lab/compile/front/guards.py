@@ -144,10 +144,15 @@ class Guards:
     def content(self, label: str, array: Any) -> None:
         """Guard the bytes of an array, and how they are read."""
 
-        def look() -> list[Any]:
-            return [array.tobytes(), f"{array.dtype.str}{array.shape}{array.strides}{array.flags.num}"]
+        def how() -> tuple[Any, ...]:
+            return array.dtype, array.shape, array.strides, array.flags.num
 
-        self._note(label, look, f"{self._named(look)}() == {self._named(look())}")
+        held, then = array.tobytes(), how()
+
+        def same() -> bool:
+            return how() == then and array.tobytes() == held
+
+        self._note(label, lambda: [array.tobytes(), str(how())], f"{self._named(same)}()")
 
     def _same_ids(self, text: str, values: Iterable[Any]) -> str:
         """Return the test that an expression lists these very objects."""
