@@ -118,7 +118,7 @@ def _outputs(writer: Writer) -> list[str]:
     made: list[str] = []
     for i in writer.parts.all_stored:
         value = writer.program.values[writer.puts[i].outs[0] if i in writer.puts else i]
-        kind = "bool" if value.dtype.kind == "b" else writer.region.dtype.name
+        kind = value.dtype.name if value.dtype.kind in "bc" else writer.region.dtype.name
         how = "zeros" if i in writer.puts else "empty"
         made.append(f'{writer.names[i]} = {how}({value.shape}, "{kind}")')
     for line in writer.parts.over_rows:

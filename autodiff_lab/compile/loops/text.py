@@ -33,6 +33,8 @@ STEP = {
 }  # fmt: skip
 FOLD = {"sum": "{} + {}", "mean": "{} + {}", "prod": "{} * {}", "max": "greatest({}, {})", "min": "least({}, {})"}
 _WIDE_START = {"sum": "0.0", "mean": "0.0", "prod": "1.0"}
+_POLAR = {"absolute": "absolute", "direction": "direction", "exponential": "wave", "quotient": "quotient"}
+"""Functions of complex numbers, and what they are called among those for vectors."""
 _NUMBERED = re.compile(r"(?<![A-Za-z0-9])v\d+(?![A-Za-z0-9])")
 
 
@@ -236,7 +238,8 @@ class Writer:
 
     def number_of(self, value: int) -> str:
         """Return the name of the dtype of a value, in the module."""
-        return "bool_" if self.program.values[value].dtype.kind == "b" else "number"
+        dtype = self.program.values[value].dtype
+        return "bool_" if dtype.kind == "b" else dtype.name if dtype.kind == "c" else "number"
 
     def _type(self, value: int) -> str:
         return element_type(self.region, self.program, value)
@@ -280,6 +283,8 @@ class Writer:
         text.append(f"{out} = {expression.format(*given)}")
         if angle(line):
             text.append(f"far |= int32(is_far({given[0]}))")
+        elif "exponential" in expression:
+            text.append(f"far |= int32(is_far({given[0]}.imag))")
         return text
 
     def _step(self, line: Line, value: str) -> str:
@@ -304,16 +309,20 @@ def number_names(region: Region) -> dict[int, str]:
 
 def element_type(region: Region, program: Program, value: int) -> str:
     """Return the type of an element of a value, as Numba writes it."""
-    return "boolean" if program.values[value].dtype.kind == "b" else region.dtype.name
+    dtype = program.values[value].dtype
+    return "boolean" if dtype.kind == "b" else dtype.name if dtype.kind == "c" else region.dtype.name
 
 
 def preamble(kind: str, texts: Iterable[str]) -> list[str]:
     """Return the imports of a module for the CPU, and the elementary functions that its expressions call."""
     family, far = ("SINGLE", "is_far") if kind == "float32" else ("VECTOR_DOUBLE", "is_far_double as is_far")
     called = {f for text in texts for f in called_in(text)}
+    parts, of_complex = ("single", "complex64") if kind == "float32" else ("double", "complex128")
+    polar = [f"{parts}_{how} as {name}" for name, how in _POLAR.items() if name in called]
     return [
         "from math import sqrt",
-        f"from numpy import {kind} as number, bool_, empty, inf, int32",
+        f"from numpy import {kind} as number, {of_complex}, bool_, empty, inf, int32",
+        *([f"from autodiff_lab.kernels.maths.polar import {', '.join(polar)}"] if polar else []),
         f"from autodiff_lab.kernels.maths.single import {family}, {far}, {_MADE_OF}",
         "zero, one, infinity = number(0), number(1), number(inf)",
         *(f'{name} = {family}["{name}"]' for name in sorted(FUNCTIONS & called)),
@@ -329,6 +338,8 @@ def _constant_text(value: Any) -> str:
     """Return a constant as an expression that gives the same bits."""
     if value.dtype.kind == "b":
         return repr(bool(value))
+    if value.dtype.kind == "c":
+        return f"{value.dtype.name}(complex({_constant_text(value.real)}, {_constant_text(value.imag)}))"
     plain = float(value)
     return f"number({plain!r})" if math.isfinite(plain) else f'number(float("{plain}"))'
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.program.expressions import expression, functions_in
+from autodiff_lab.compile.program.expressions import expression, functions_in, of_parts
 from autodiff_lab.compile.program.looking import looking
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORTEST_ROW, Draft, Region, fusible, reduced, same_rows, too_long
@@ -105,7 +105,7 @@ class _Finder:
     def _join_elementwise(self, line: Line) -> None:
         out = self.program.values[line.outs[0]]
         kinds = (out.dtype, *(self.program.values[i].dtype for i in line.ins))
-        dtype = next((d for d in kinds if d != np.dtype(bool)), None)  # booleans go with any
+        dtype = next((of_parts(d) for d in kinds if d != np.dtype(bool)), None)  # booleans go with any
         is_scalar, place = not out.shape, out.memory
         near = [self.home[i] for i in line.ins if i in self.inner]
         others = self.scalars[dtype, place] if is_scalar else self._reading_the_same(line)

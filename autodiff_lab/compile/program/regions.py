@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.program.expressions import expression
+from autodiff_lab.compile.program.expressions import expression, of_parts
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.kernels.base.compiler import breathe
 
@@ -190,9 +190,11 @@ def fusible(line: Line, program: Program) -> bool:
     out = program.values[line.outs[0]]
     if expression(line, program) is None or not _in_one_place(line, program):
         return False
-    floats = {program.values[i].dtype for i in line.ins} | {out.dtype}
-    floats.discard(np.dtype(bool))
-    return 0 not in out.shape and len(floats) <= 1 and floats <= set(_DTYPES)
+    kinds = {program.values[i].dtype for i in line.ins} | {out.dtype}
+    kinds.discard(np.dtype(bool))
+    floats = {of_parts(kind) for kind in kinds}
+    plain = floats == kinds or (out.memory is None and out.shape != ())  # single complex numbers are NumPy's
+    return 0 not in out.shape and len(floats) <= 1 and floats <= set(_DTYPES) and plain
 
 
 def _in_one_place(line: Line, program: Program) -> bool:

@@ -53,9 +53,11 @@ def one_value(array: Any) -> Any:
         return _one_value_there(array)
     if array.shape == ():
         return array
-    if array.size == 0 or array.size > _LARGEST_SEARCHED or array.dtype.kind not in "fiub":
+    if array.size == 0 or array.size > _LARGEST_SEARCHED or array.dtype.kind not in "fiubc":
         return None
     first = array.flat[0]
+    if array.dtype.kind == "c":
+        return None if one_value(array.real) is None or one_value(array.imag) is None else first
     if all(s == 0 or n == 1 for s, n in zip(array.strides, array.shape, strict=True)):
         return first
     alike = bool((array == first).all()) and (first != 0 or bool((np.signbit(array) == np.signbit(first)).all()))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.text import indented, preamble
-from autodiff_lab.compile.program.expressions import angle, expression
+from autodiff_lab.compile.program.expressions import OF_COMPLEX, angle, expression
 from autodiff_lab.compile.program.layouts import MOST_AXES, dense_strides
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORT, WIDE, fusible
@@ -32,14 +32,6 @@ _OF_INTEGERS = frozenset({
     "negative", "not_equal", "subtract", "where", *_QUOTIENTS,
 })  # fmt: skip
 """Ops that have the same results in NumPy and in compiled code for integers of 32 and of 64 bits."""
-_OF_COMPLEX = {
-    **dict.fromkeys(("add", "identity", "multiply", "negative", "stop_gradient", "subtract"), ""),
-    "abs": "absolute({0})", "angle": "atan2({0}.imag, {0}.real)", "complex": "complex({0}, {1})",
-    "conj": "{0}.conjugate()", "divide": "quotient({0}, {1})", "exp": "exponential({0})",
-    "imaginary_part": "{0}.imag", "real_part": "{0}.real", "sign": "direction({0})", "square": "{0} * {0}",
-    "widen": "complex({0}, 0)",
-}  # fmt: skip
-"""Ops on complex numbers that loops compute, and their expressions where they have none for real ones."""
 
 
 def joins_alone(line: Line, program: Program) -> bool:
@@ -73,7 +65,7 @@ def _of_complex(line: Line, program: Program) -> bool:
     sizes = {value.dtype.itemsize // (1 + (value.dtype.kind == "c")) for value in values}
     kinds = {value.dtype.kind for value in values}
     plain = all(value.memory is None and 0 not in value.shape for value in values)
-    return line.op.name in _OF_COMPLEX and "c" in kinds <= {"c", "f"} and sizes in ({4}, {8}) and plain
+    return line.op.name in OF_COMPLEX and "c" in kinds <= {"c", "f"} and sizes in ({4}, {8}) and plain
 
 
 def in_short_rows(line: Line, program: Program) -> bool:
@@ -126,7 +118,7 @@ def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[l
 
 def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
     is_complex = any(kind.startswith("complex") for kind in kinds)
-    own = _OF_COMPLEX[line.op.name] if is_complex else _QUOTIENTS.get(line.op.name)
+    own = None if is_complex else _QUOTIENTS.get(line.op.name)
     found, turned = own or expression(line, program) or "", angle(line)
     number = next((kind for kind in kinds if kind != "bool"), "float32")
     names = [kind if is_complex else "bool_" if kind == "bool" else "number" for kind in kinds]

@@ -9,43 +9,53 @@ Quotients are computed as NumPy does: R. L. Smith, Algorithm 116, Communications
 from __future__ import annotations
 
 from math import cos, exp, inf, nan, sin, sqrt
+from typing import Any
 
 from numpy import float32, float64
 
 from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.maths.bits import choose
+from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def single_absolute(z):
     """Return the absolute value of a complex64."""
     re, im = float64(z.real), float64(z.imag)
-    return float32(inf) if abs(re) == inf or abs(im) == inf else float32(sqrt(re * re + im * im))
+    return choose((abs(re) == inf) | (abs(im) == inf), float32(inf), float32(sqrt(re * re + im * im)))
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def double_absolute(z):
     """Return the absolute value of a complex128."""
     re, im = abs(z.real), abs(z.imag)
-    most, least = im if re < im else re, re if re < im else im  # noqa: FURB136 - nan stays
-    if most == 0 or most == inf or least == inf:  # noqa: PLR1714 - `in` is outside of what is translated
-        return most + least
+    most, least = choose(re < im, im, re), choose(re < im, re, im)  # nan stays
     part = least / most
-    return most * sqrt(1 + part * part)
+    size = choose(most == 0, most + least, most * sqrt(1 + part * part))
+    return choose((most == inf) | (least == inf), inf, size)
 
 
-@register_jitable
+@register_jitable(forceinline=True)
+def _towards(z, size, one):  # noqa: ANN202
+    """Return a complex number over its size: 0 for 0, and as NumPy does where one of its parts is infinite."""
+    re, im = z.real, z.imag
+    wide, high = abs(re) == inf, abs(im) == inf
+    none, far, unit = size == 0, size == inf, choose(wide & high, one * nan, one)
+    along = choose(wide, choose(re > 0, unit, -unit), one - one)
+    across = choose(high, choose(im > 0, unit, -unit), one - one)
+    return complex(choose(none, re, choose(far, along, re / size)), choose(none, im, choose(far, across, im / size)))
+
+
+@register_jitable(forceinline=True)
 def single_direction(z):
     """Return a complex64 over its absolute value, and 0 for 0."""
-    size = single_absolute(z)
-    return complex(z.real, z.imag) if size == 0 else complex(z.real / size, z.imag / size)
+    return _towards(z, single_absolute(z), float32(1))
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def double_direction(z):
     """Return a complex128 over its absolute value, and 0 for 0."""
-    size = double_absolute(z)
-    return complex(z.real, z.imag) if size == 0 else complex(z.real / size, z.imag / size)
+    return _towards(z, double_absolute(z), 1.0)
 
 
 @register_jitable
@@ -67,6 +77,29 @@ def single_exponential(z):
     """Return e to the power of a complex64."""
     found = double_exponential(complex(float64(z.real), float64(z.imag)))
     return complex(float32(found.real), float32(found.imag))
+
+
+def _waves(number: Any, functions: Any) -> Any:
+    """Make the exponential function of complex numbers for loops, in which angles are not too large."""
+    exp_of, sine, cosine, half, zero, infinity = (
+        *(functions[name] for name in ("exp", "sin", "cos")),
+        *map(number, (0.5, 0, inf)),
+    )
+
+    @register_jitable(forceinline=True)
+    def wave(z):  # noqa: ANN202
+        """Return e to the power of z; its root is multiplied twice, so that it overflows where the result does."""
+        re, im = z.real, z.imag
+        root = exp_of(re * half)
+        x, y = root * cosine(im) * root, root * sine(im) * root
+        x = choose((re == infinity) & (im - im != zero), infinity, x)
+        none = re == -infinity  # whatever the angle
+        return complex(choose(none, zero, x), choose(im == zero, im, choose(none, zero, y)))
+
+    return wave
+
+
+single_wave, double_wave = _waves(float32, SINGLE), _waves(float64, VECTOR_DOUBLE)
 
 
 @register_jitable(forceinline=True)

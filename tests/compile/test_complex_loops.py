@@ -1,0 +1,121 @@
+"""Complex numbers in fused loops: values and gradients are those of the eager ops, and no op is left outside."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.compile.loops.source import Kernel
+
+pytest.importorskip("numba", reason="loops need Numba")
+
+conj, real, imag = lab.math.conj, lab.math.real, lab.math.imag
+
+
+def drawn(seed: int, *shape: int, dtype: str = "complex64") -> Any:
+    """A tensor of complex numbers, none of them near 0."""
+    draw = np.random.default_rng(seed)
+    return lab.constant((draw.uniform(0.5, 2, shape) * np.exp(1j * draw.uniform(-3, 3, shape))).astype(dtype))
+
+
+PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
+    "products": lambda x, y: x * y - 2.0 * conj(x) * y + lab.square(y),
+    "quotients": lambda x, y: (x + y) / (y * y) - 1.0 / x,
+    "sizes and directions": lambda x, y: lab.sign(x * y) * lab.cast(lab.abs(x - y), x.dtype),
+    "waves": lambda x, y: lab.exp(1j * x) * y + lab.exp(-lab.square(y)),
+    "parts": lambda x, y: lab.complex(real(x) * imag(y), lab.sin(real(y)) + imag(x)) + x,
+    "angles": lambda x, y: lab.math.angle(x * y) * lab.math.angle(conj(x)),
+    "real numbers beside": lambda x, y: lab.sqrt(lab.abs(x) ** 2 + lab.abs(y) ** 2 + 0.1) * lab.exp(-lab.abs(x)),
+}
+
+
+def gradients(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return what gives the value of a function and the gradients of the sum of its squared sizes."""
+
+    def run(x: Any, y: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, y])
+            value = function(x, y)
+            loss = lab.reduce_sum(lab.abs(value) ** 2)
+        return [value, loss, *tape.gradient(loss, [x, y])]
+
+    return run
+
+
+def loops_of(function: Callable[[Any, Any], Any], x: Any, y: Any) -> list[Kernel]:
+    """Compare a compiled function with the eager one, and return its loops."""
+    compiled = lab.function(function)
+    compiled.compile(x, y)
+    rtol = 2e-5 if x.dtype == lab.complex64 else 1e-12
+    for found, wanted in zip(compiled(x, y), function(x, y), strict=True):
+        assert found.dtype == wanted.dtype
+        scale = np.abs(wanted.numpy()).max(initial=1)
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol, rtol * scale)
+    assert not compiled.skipped
+    assert not compiled.fallbacks
+    return list(compiled.kernels)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_one_loop(name: str, dtype: str) -> None:
+    x, y = drawn(1, 300, 70, dtype=dtype), drawn(2, 300, 70, dtype=dtype)
+    kernels = loops_of(gradients(PROGRAMS[name]), x, y)
+    assert len(kernels) <= 2  # a gradient may wait for nothing but the sum
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (70,), (300, 1), (1, 70), (300, 70)])
+@pytest.mark.parametrize("name", ["products", "quotients", "parts"])
+def test_operands_broadcast(name: str, shape: tuple[int, ...]) -> None:
+    loops_of(gradients(PROGRAMS[name]), drawn(1, 300, 70), drawn(2, *shape))
+
+
+def test_parts_are_read_where_they_lie() -> None:
+    def differences(x: Any, y: Any) -> Any:
+        return [lab.abs(x[:, 1:] - x[:, :-1]), x[1:] * conj(y[:-1]), lab.reduce_sum(real(x[2:, 3:] * y[:-2, :-3]))]
+
+    x, y = drawn(1, 300, 70), drawn(2, 300, 70)
+    compiled = lab.function(differences)
+    compiled.compile(x, y)
+    assert loops_of(differences, x, y)
+    assert "slice_" not in compiled.source.split("def program")[-1]
+
+
+def test_large_arrays_and_views_that_lie_otherwise() -> None:
+    x, y = drawn(1, 200, 500), drawn(2, 500, 200)
+    loops_of(gradients(lambda x, y: x * lab.transpose(y) + conj(x)), x, y)
+
+
+def test_angles_too_large_for_a_loop_are_numpys() -> None:
+    x = drawn(1, 100, 20)
+    far = lab.constant(np.where(np.arange(2000).reshape(100, 20) == 77, 1e9j, x.numpy()).astype("complex64"))
+    compiled = lab.function(lambda x, y: [lab.exp(x) * 2.0 + y])
+    compiled.compile(x, x)
+    for one in (x, far):
+        np.testing.assert_allclose(compiled(one, x)[0].numpy(), np.exp(one.numpy()) * 2 + x.numpy(), 2e-6)
+
+
+@pytest.mark.parametrize("backend", ["auto", "numpy"])
+def test_numbers_that_are_not_finite(backend: str) -> None:
+    parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e-30]
+    x = lab.constant(np.array([complex(a, b) for a in parts for b in parts], "complex128"))
+    compiled = lab.function(lambda x, y: [x * y, lab.abs(x) + 1.0, conj(x) + y, lab.sign(x) * 1.0], backend=backend)
+    compiled.compile(x, x)
+    for found, wanted in zip(compiled(x, x), [x * x, lab.abs(x) + 1.0, conj(x) + x, lab.sign(x) * 1.0], strict=True):
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), 0, 1e-75)  # NumPy's products round once less
+
+
+def test_second_derivatives() -> None:
+    def curvature(x: Any, y: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                loss = lab.reduce_sum(lab.abs(x * y) ** 2 * real(x))
+            slope = inner.gradient(loss, x)
+            size = lab.reduce_sum(lab.square(lab.abs(slope)))
+        return [loss, slope, outer.gradient(size, x)]
+
+    loops_of(curvature, drawn(1, 80, 90), drawn(2, 80, 90))
