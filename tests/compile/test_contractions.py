@@ -53,6 +53,47 @@ def test_it_agrees_with_the_kernel(equation: str, dtype: str) -> None:
     assert "einsum" not in compiled.source.split("def program")[-1]
 
 
+@pytest.mark.parametrize("equation", EQUATIONS)
+@pytest.mark.parametrize("most", [4, 13])
+def test_complex_ones_agree_with_the_kernel(equation: str, most: int) -> None:
+    """With axes of up to four elements, sums of products for each element; with longer ones, products and sums."""
+    draw = np.random.default_rng(sum(map(ord, equation)))
+    sizes = {c: int(draw.integers(1, most + 1)) for c in equation if c.isalpha()}
+    parts = equation.split("->", maxsplit=1)[0].split(",")
+    shapes = [(3,) * s.startswith("...") + tuple(sizes[c] for c in s.strip(".")) for s in parts]
+    xs = [lab.constant(draw.standard_normal(shape) + 1j * draw.standard_normal(shape)) for shape in shapes]
+
+    def program(*xs: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(xs)
+            y = lab.einsum(equation, *xs)
+            loss = lab.reduce_sum(lab.abs(y) ** 2)
+        return (y, *tape.gradient(loss, list(xs)))
+
+    compiled = lab.function(program)
+    compiled.compile(*xs)
+    for expected, found in zip(program(*xs), compiled(*xs), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), 1e-11, 1e-11 * np.abs(expected.numpy()).max())
+    assert compiled.fallbacks == 0, compiled.why()
+    assert "einsum" not in compiled.source.split("def program")[-1]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "left_to_numpy"),
+    [
+        ((2, 2), (2, 2), False), ((2, 2), (2, 300), False), ((5, 3, 3), (5, 3, 4), False), ((7, 20), (20, 5), False),
+        ((64, 64), (64, 64), True), ((5, 2, 3), (3, 4), True), ((2, 3), (5, 3, 4), True), ((1, 2, 3), (5, 3, 4), True),
+    ],
+)  # fmt: skip
+def test_products_of_complex_matrices(left: tuple[int, ...], right: tuple[int, ...], left_to_numpy: bool) -> None:
+    draw = np.random.default_rng(0)
+    x, y = (lab.constant(draw.standard_normal(s) + 1j * draw.standard_normal(s)) for s in (left, right))
+    compiled = lab.function(lambda x, y: 2.0 * lab.matmul(x, y))
+    compiled.compile(x, y)
+    np.testing.assert_allclose(compiled(x, y).numpy(), 2 * (x.numpy() @ y.numpy()), 1e-12, 1e-12)
+    assert ("matmul_(" in compiled.source.split("def program")[-1]) == left_to_numpy
+
+
 def test_a_loop_with_one_runs_as_a_loop() -> None:
     """Bodies that attract one another, with the force written as a contraction."""
 

@@ -1,21 +1,30 @@
 """Contractions: an einsum written as matrix products, or as elementwise products and sums, which loops can compute.
 
 `lowering` asks for them.  What cannot be written so is left to the kernel: other dtypes, stacks of cotangents, products
-of several operands whose intermediate results would be larger than all of them.
+of several operands whose intermediate results would be larger than all of them.  No step multiplies matrices of complex
+numbers: a product over a short axis, as of a gate and the state of a few qubits, is one sum of products for each
+element.
 """
 
 from __future__ import annotations
 
 import math
+import string
 from typing import Any
 
+import numpy as np
+
+from autodiff_lab.compile.program.components import PRODUCTS
 from autodiff_lab.compile.program.forms import Writing
 from autodiff_lab.compile.program.program import Line
 from autodiff_lab.compile.program.regions import WIDE
+from autodiff_lab.engine.op import Op
 
 Shape = tuple[int, ...]
-MOST_COMPLEX = 4096
-"""Products of complex numbers that are computed one by one, as no step multiplies complex matrices."""
+_MOST_TERMS = 4
+"""Products that an element of a result may be the sum of, where numbers are complex."""
+_WORTH_A_CALL = 8
+"""Length of each axis from which on a product of complex matrices is left to NumPy."""
 _MOST_KEPT = 8 * WIDE
 """Products that may be kept until they are summed over other axes than the last ones."""
 _FEW = 16
@@ -28,15 +37,15 @@ class _Plan:
     Each has inputs, parameters and a shape; the result of the first one is -1, that of the second -2, and so on.
     """
 
-    def __init__(self, sizes: dict[str, int], most: int, *, products: bool) -> None:
-        self.sizes, self.most, self.products = sizes, most, products
-        self.ops: list[tuple[str, tuple[int, ...], dict[str, Any], Shape]] = []
+    def __init__(self, sizes: dict[str, int], *, are_complex: bool) -> None:
+        self.sizes, self.are_complex = sizes, are_complex
+        self.ops: list[tuple[str | Op, tuple[int, ...], dict[str, Any], Shape]] = []
 
     def shape(self, letters: str) -> Shape:
         """Return the lengths of axes."""
         return tuple(self.sizes[c] for c in letters)
 
-    def op(self, name: str, *ins: int, shape: Shape, **params: Any) -> int:
+    def op(self, name: str | Op, *ins: int, shape: Shape, **params: Any) -> int:
         """Plan an op, and return what stands for its result."""
         self.ops.append((name, ins, {**params, "shape": shape} if name == "reshape" else params, shape))
         return -len(self.ops)
@@ -74,7 +83,9 @@ class _Plan:
         both = "".join(c for c in output if c in of_x and c in of_y)
         rows, columns = ("".join(c for c in output if (c in a) and c not in b) for a, b in ((of_x, of_y), (of_y, of_x)))
         inner = "".join(c for c in of_x if c not in kept)
-        if self.products and inner and (not both or (rows and columns)):
+        lengths = [math.prod(self.shape(letters)) for letters in (rows, inner, columns)]
+        products = not self.are_complex or min(lengths) >= _WORTH_A_CALL
+        if products and inner and (not both or (rows and columns)):
             return self.product(x, of_x, y, of_y, (both, rows, inner, columns), output)
         return self.elementwise(x, of_x, y, of_y, inner, output)
 
@@ -110,11 +121,13 @@ class _Plan:
 
     def elementwise(self, x: int, of_x: str, y: int, of_y: str, inner: str, output: str) -> int | None:
         """Multiply element by element, and sum; large arrays only where loops are quicker than products."""
+        if self.are_complex and inner and math.prod(self.shape(inner)) <= _MOST_TERMS:
+            return self.terms(x, of_x, y, of_y, inner, output)
         longer, other = (of_x, of_y) if len(of_x) >= len(of_y) else (of_y, of_x)
         order = longer + "".join(c for c in other if c not in longer) if inner else output
-        if math.prod(self.shape(order)) >= self.most and not (
-            self.products and self.loops_pay(of_x, of_y, order, inner)
-        ):
+        if self.are_complex:
+            order = output + inner
+        if math.prod(self.shape(order)) >= WIDE and (self.are_complex or not self.loops_pay(of_x, of_y, order, inner)):
             return None
         spread: list[int] = []
         for value, letters in ((x, of_x), (y, of_y)):
@@ -126,6 +139,24 @@ class _Plan:
         kept = "".join(c for c in order if c not in inner)
         return self.arranged(self.summed(made, order, kept), kept, output)
 
+    def terms(self, x: int, of_x: str, y: int, of_y: str, inner: str, output: str) -> int | None:
+        """Write each element as a sum of a few products."""
+        if math.prod(self.shape(output)) >= WIDE:
+            return None
+        spread: list[list[int]] = []
+        for value, letters in ((x, of_x), (y, of_y)):
+            kept = "".join(c for c in output if c in letters)
+            value = self.arranged(value, letters, kept + inner)
+            wide = tuple(self.sizes[c] if c in letters else 1 for c in output)
+            whole = (("s", None, None, None),) * len(kept)
+            parts: list[int] = []
+            for at in np.ndindex(self.shape(inner)):
+                part = self.op("slice", value, shape=self.shape(kept), items=(*whole, *[("i", k) for k in at]))
+                parts.append(self.reshaped(part, self.shape(kept), wide))
+            spread.append(parts)
+        pairs = [one for pair in zip(*spread, strict=True) for one in pair]
+        return self.op(PRODUCTS, *pairs, shape=self.shape(output))
+
 
 def _kept(left: list[tuple[int, str]], i: int, j: int, output: str) -> str:
     """Return the letters that are still needed when two operands have been contracted."""
@@ -133,19 +164,29 @@ def _kept(left: list[tuple[int, str]], i: int, j: int, output: str) -> str:
     return output if len(left) == 2 else "".join(c for c in dict.fromkeys(left[i][1] + left[j][1]) if c in later)
 
 
+def _subscripts(line: Line, shapes: list[Shape]) -> tuple[tuple[str, ...], str]:
+    """Return the letters of the axes of an einsum, or of a product of matrices."""
+    if line.op.name == "einsum":
+        return line.params["inputs"], line.params["output"]
+    lead, (i, j, k) = string.ascii_letters[: len(shapes[0]) - 2], "XYZ"
+    return (f"{lead}{i}{j}", f"{lead}{j}{k}"), f"{lead}{i}{k}"
+
+
 def contracted(to: Writing, line: Line) -> bool:
-    """Write an einsum in other lines; return whether that was done."""
-    inputs, output = line.params["inputs"], line.params["output"]
+    """Write an einsum, or a product of matrices of complex numbers, in other lines; return whether that was done."""
     values = [to.values[i] for i in (*line.ins, *line.outs)]
     if any(v.memory is not None or v.dtype != values[0].dtype or 0 in v.shape for v in values):
         return False
-    floats = values[0].dtype.name in ("float32", "float64")
-    if not floats and values[0].dtype.name not in ("complex64", "complex128"):
+    inputs, output = _subscripts(line, [v.shape for v in values])
+    are_complex = values[0].dtype.name in ("complex64", "complex128")
+    if not are_complex and (values[0].dtype.name not in ("float32", "float64") or line.op.name == "matmul"):
         return False
     if any(len(v.shape) != len(s) for v, s in zip(values, (*inputs, output), strict=True)):
         return False  # a stack of cotangents
     sizes = {c: n for v, s in zip(values, inputs, strict=False) for c, n in zip(s, v.shape, strict=True)}
-    plan = _Plan(sizes, WIDE if floats else MOST_COMPLEX, products=floats)
+    if any(sizes[c] != n for v, s in zip(values, inputs, strict=False) for c, n in zip(s, v.shape, strict=True)):
+        return False  # stacks of matrices that broadcast
+    plan = _Plan(sizes, are_complex=are_complex)
     most = max(math.prod(v.shape) for v in values)
     left = list(zip(line.ins, inputs, strict=True))
     while len(left) > 1:  # the pair whose contraction is the smallest
@@ -162,9 +203,9 @@ def contracted(to: Writing, line: Line) -> bool:
         return False
     made: list[int] = []
 
-    def given(name: str, ins: tuple[int, ...]) -> tuple[int, ...]:
+    def given(name: str | Op, ins: tuple[int, ...]) -> tuple[int, ...]:
         known = tuple(made[-i - 1] if i < 0 else i for i in ins)
-        return (to.read(known[0], line),) if name == "sum" and floats else known
+        return (to.read(known[0], line),) if name == "sum" and not are_complex else known
 
     for name, ins, params, shape in plan.ops[:-1]:
         made.append(to.add(name, given(name, ins), params, shape, line))

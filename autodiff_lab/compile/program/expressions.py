@@ -18,7 +18,7 @@ __all__ = ["FUNCTIONS", "OF_COMPLEX", "angle", "called_in", "expression", "funct
 _ANGLES = {"sin({0})": "sin", "cos({0})": "cos", "tan({0})": "tan"}
 """Functions whose argument must not be too large; they must be the whole expression."""
 OF_COMPLEX = {
-    **dict.fromkeys(("add", "identity", "multiply", "negative", "stop_gradient", "subtract"), ""),
+    **dict.fromkeys(("add", "identity", "multiply", "negative", "stop_gradient", "subtract", "sum_of_products"), ""),
     "abs": "absolute({0})", "angle": "atan2({0}.imag, {0}.real)", "complex": "complex({0}, {1})",
     "conj": "{0}.conjugate()", "divide": "quotient({0}, {1})", "exp": "exponential({0})",
     "imaginary_part": "{0}.imag", "real_part": "{0}.real", "sign": "direction({0})", "square": "{0} * {0}",
@@ -36,7 +36,9 @@ def expression(line: Line, program: Program) -> str | None:
     """Return the expression of a line in a loop, None if no loop can compute it."""
     found = line.op.expression
     if any(program.values[i].dtype.kind == "c" for i in (*line.ins, *line.outs)):
-        return None if line.op.name not in OF_COMPLEX else OF_COMPLEX[line.op.name] or str(found)
+        if line.op.name not in OF_COMPLEX:
+            return None
+        found = OF_COMPLEX[line.op.name] or found
     if callable(found):
         found = found(tuple(_known(i, line, program) for i in line.ins), **line.params)
     if not found or (found not in _ANGLES and functions_in(found).intersection(_ANGLES.values())):

@@ -193,7 +193,8 @@ class _Lowering:
         if hot is not None:
             self.end(line, hot[0], line.ins[1], hot[1], **hot[2])
         elif not matrices or 0 in x.shape or 0 in y.shape:
-            self._keep(line)
+            if not contracted(self, line):
+                self._keep(line)
         elif x.shape[1] == 1:
             self.end(line, "multiply", *line.ins)
         elif x.shape[0] == 1 and self._are_ones(line.ins[0]) and math.prod(y.shape) < WIDE:
