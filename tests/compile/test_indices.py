@@ -1,4 +1,4 @@
-"""Segments and batches of indices that are arguments of a compiled function: compiled, checked, and as the eager op."""
+"""Segments, coordinates and batches of indices as arguments of a compiled function: checked, and as the eager op."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
+from tests.compile.test_small_steps import in_one_call, normal
 from tests.refusals import refused
 
 RNG = np.random.default_rng(0)
@@ -156,3 +157,27 @@ def test_products_with_one_hot_rows_pick_rows_and_add_them_up(bad: float, low: i
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
     assert "marked_rows_" in compiled.source, compiled.why()
     assert "marked_sums_" in compiled.source or len(ids) > 1
+
+
+@pytest.mark.parametrize("how", ["add", "sub", "update"])
+@pytest.mark.parametrize(("depth", "lead"), [(1, (2, 2)), (2, (5,)), (2, (2, 3)), (3, (4,))])
+def test_changes_by_coordinates_are_part_of_a_sequence(how: str, depth: int, lead: tuple[int, ...]) -> None:
+    change = getattr(lab, f"tensor_scatter_nd_{how}")
+    shape, draw = (6, 4, 5), np.random.default_rng(0)
+    places = draw.permutation(np.prod(shape[:depth]))[: np.prod(lead)]
+    if how != "update":
+        places[1] = places[0]  # one element twice
+    at = np.stack(np.unravel_index(places, shape[:depth]), axis=-1).reshape(*lead, depth)
+
+    def run(x: Any, updates: Any, at: Any) -> Any:
+        sources = [updates] if how == "update" else [x, updates]
+        with lab.GradientTape() as tape:
+            tape.watch(sources)
+            y = lab.exp(change(x * 2.0, at, updates * 0.5)) + 1.0
+            loss = lab.reduce_sum(y * y)
+        return [y, *tape.gradient(loss, sources)]
+
+    x, updates = normal(*shape, dtype="float64"), normal(*lead, *shape[depth:], dtype="float64")
+    made = in_one_call(run, x, updates, at)
+    with refused(InvalidArgumentError, "6"):
+        made(lab.constant(x), lab.constant(updates), lab.constant(at + 6))

@@ -258,12 +258,13 @@ LARGEST_COPY = 1 << 13
 
 def _changed(line: Line, values: list[Value]) -> Block | None:
     x, updates, at, _ = values
-    if not _are_positions(at) or len(at.shape) != 2 or at.shape[1] != 1 or math.prod(x.shape) > LARGEST_COPY:
+    depth = at.shape[-1] if at.shape else 0
+    if not _are_positions(at) or not 0 < depth <= min(4, len(x.shape)) or math.prod(x.shape) > LARGEST_COPY:
         return None
-    if updates.dtype != x.dtype:
+    if updates.dtype != x.dtype or updates.shape != (*at.shape[:-1], *x.shape[depth:]):
         return None
-    sizes = (x.shape[0], math.prod(x.shape[1:]), at.shape[0], _CHANGES[line.op.name])
-    return Block(_POSITIONS, "change_rows", sizes, (False, False, False))
+    sizes = (math.prod(x.shape[depth:]), math.prod(at.shape[:-1]), depth, *x.shape[:depth], *(1,) * (4 - depth))
+    return Block(_POSITIONS, "change_rows", (*sizes, _CHANGES[line.op.name]), (False, False, False))
 
 
 def _assumed(line: Line, values: list[Value]) -> Block | None:

@@ -165,27 +165,6 @@ def extremes(out, room, x, positions, length, inner, count, largest, empty) -> i
 
 
 @register_jitable
-def change_rows(out, x, updates, positions, length, inner, count, how) -> int:
-    """Copy rows and change some: subtract for a `how` of -1, add for 1, put in place for 0."""
-    for k in range(count):
-        if positions[k] < 0 or positions[k] >= length:
-            return 1
-    for j in range(length * inner):
-        out[j] = x[j]
-    for k in range(count):
-        begin, at = k * inner, positions[k] * inner
-        source, target = updates[begin : begin + inner], out[at : at + inner]
-        for j in range(inner):
-            if how == 0:
-                target[j] = source[j]
-            elif how > 0:
-                target[j] += source[j]
-            else:
-                target[j] -= source[j]
-    return 0
-
-
-@register_jitable
 def move(out, x, take, put, rows, length, inner, count) -> int:
     """Add rows of x at `count` positions up at others, of `length` rows that begin with zeros."""
     for k in range(count):
@@ -292,6 +271,27 @@ def scatter_nd(out, g, coordinates, outer, inner, count, depth, a, b, c, d) -> i
             source, target = g[begin : begin + inner], out[at : at + inner]
             for j in range(inner):
                 target[j] += source[j]
+    return 0
+
+
+@register_jitable
+def change_rows(out, x, updates, coordinates, inner, count, depth, a, b, c, d, how) -> int:
+    """Copy an array and change rows of it by `count` coordinates: subtract for a `how` of -1, add for 1, else put."""
+    if not are_inside(coordinates, count, depth, a, b, c, d):
+        return 1
+    for j in range(a * b * c * d * inner):
+        out[j] = x[j]
+    for k in range(count):
+        row = row_of(coordinates, k, depth, b, c, d) if depth > 1 else coordinates[k]
+        begin, at = k * inner, row * inner
+        source, target = updates[begin : begin + inner], out[at : at + inner]
+        for j in range(inner):
+            if how == 0:
+                target[j] = source[j]
+            elif how > 0:
+                target[j] += source[j]
+            else:
+                target[j] -= source[j]
     return 0
 
 

@@ -62,11 +62,14 @@ def check_columns(indices: Any, shape: tuple[int, ...], what: str) -> None:
 
 
 def add_rows(total: Any, positions: Any, rows: Any) -> None:
-    """Add rows (n, *s) up in a row-major total (m, *s) of zeros, by their positions (n)."""
+    """Add rows (n, *s) up in a row-major total (m, *s), by their positions (n)."""
     if rows.ndim == 1 or not rows.size or on_gpu(rows):
         np.add.at(total, positions, rows)
         return
     width = rows.size // len(rows)
+    if width == 1:
+        np.add.at(total.reshape(-1), positions, rows.reshape(-1))
+        return
     at = positions.astype(np.int64, copy=False)[:, None] * width + np.arange(width)
     np.add.at(total.reshape(-1), at.reshape(-1), rows.reshape(-1))
 
@@ -81,8 +84,8 @@ def as_rows(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int, int]:
     depth = indices.shape[-1]
     if depth == 1:
         return indices.reshape(-1), shape[0], math.prod(shape[1:])
-    positions = np.zeros(indices.shape[:-1], np.int64)
-    for k in range(depth):
+    positions = indices[..., 0].astype(np.int64) if depth else np.zeros(indices.shape[:-1], np.int64)
+    for k in range(1, depth):
         positions = positions * shape[k] + indices[..., k]
     return positions.ravel(), math.prod(shape[:depth]), math.prod(shape[depth:])
 
@@ -106,6 +109,9 @@ def change_rows(total: Any, rows: Any, positions: Any, how: str) -> Any:
         np.divide.at(total, positions, rows)
         return total
     if not positions.size:
+        return total
+    if how in ("add", "sub") and not is_half(rows.dtype) and total.flags.c_contiguous and rows.dtype == total.dtype:
+        add_rows(total, positions, rows if how == "add" else -rows)
         return total
     order = np.argsort(positions, kind="stable")
     found = positions[order]
