@@ -181,3 +181,30 @@ def test_changes_by_coordinates_are_part_of_a_sequence(how: str, depth: int, lea
     made = in_one_call(run, x, updates, at)
     with refused(InvalidArgumentError, "6"):
         made(lab.constant(x), lab.constant(updates), lab.constant(at + 6))
+
+
+@pytest.mark.parametrize("to", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_positions_among_cells_are_part_of_a_sequence(dtype: str, to: str) -> None:
+    """Linear interpolation in a table."""
+
+    def run(x: Any, table: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, table])
+            low = lab.clip_by_value(lab.cast(lab.floor(x), to), 0, 6)
+            share = x - lab.cast(low, dtype)
+            y = lab.gather(table, low) * (1.0 - share) + lab.gather(table, low + 1) * share
+            loss = lab.reduce_sum(y * y)
+        return [y, *[lab.convert_to_tensor(g) for g in tape.gradient(loss, [x, table])]]
+
+    in_one_call(run, normal(9, dtype=dtype) * 3 + 3, normal(8, dtype=dtype))
+
+
+@pytest.mark.parametrize("to", ["int32", "int64"])
+def test_numbers_that_no_integer_holds_are_cast_as_numpy_does(to: str) -> None:
+    odd = np.tile([0.0, -0.5, 1.9, 2.0**31 - 1, 2.0**31, -(2.0**31) - 1, 1e30, -1e30, np.inf, -np.inf, np.nan], 7)
+    compiled = lab.function(lambda x: lab.cast(lab.floor(x * 2.0) + 0.5, to) + 1)
+    compiled.compile(lab.constant(odd))
+    with np.errstate(all="ignore"):
+        wanted = (np.floor(odd * 2) + 0.5).astype(to) + np.dtype(to).type(1)
+    np.testing.assert_array_equal(compiled(lab.constant(odd)).numpy(), wanted)

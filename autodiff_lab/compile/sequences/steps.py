@@ -59,9 +59,9 @@ def joins(item: Region | Line | Call, program: Program) -> bool:
             return False
         if item.op.name in CASTS:
             given, made = (program.values[i].dtype for i in (item.ins[0], item.outs[0]))
-            exact = made.kind == "f" or (given.kind in "iub" and made.name in ("int32", "int64"))
-            exact = exact and "c" not in (given.kind, made.kind)
-            return exact and _elements(item, program) < WIDE
+            alike = made.kind == "f" or made.name in ("int32", "int64")  # as NumPy's: smaller integers wrap otherwise
+            alike = alike and "c" not in (given.kind, made.kind)
+            return alike and _elements(item, program) < WIDE
         if item.op.name in JOINS:
             return _is_small_join(item, program)
         if joins_alone(item, program):
