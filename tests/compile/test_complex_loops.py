@@ -1,5 +1,10 @@
-"""Complex numbers in fused loops: values and gradients are those of the eager ops, and no op is left outside."""
+"""Complex numbers in fused loops: values and gradients are those of the eager ops, and no op is left outside.
 
+A twentieth of FUZZ_COUNT in the environment says how many random programs are tried, if it is more than a dozen.
+"""
+
+import os
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +124,54 @@ def test_second_derivatives() -> None:
         return [loss, slope, outer.gradient(size, x)]
 
     loops_of(curvature, drawn(1, 80, 90), drawn(2, 80, 90))
+
+
+COUNT = max(12, int(os.environ.get("FUZZ_COUNT", "0")) // 20)
+TO_COMPLEX: list[Callable[[Any], Any]] = [
+    conj, lab.square, lab.negative, lab.identity, lab.stop_gradient, lambda z: lab.exp(lab.sign(z)),
+    lambda z: z / (1.0 + lab.cast(lab.abs(z), z.dtype)), lambda z: 1j * z, lambda z: lab.complex(imag(z), real(z)),
+    lambda z: lab.transpose(lab.transpose(z)), lambda z: z[..., ::-1], lambda z: lab.roll(z, 1, axis=-1),
+    lambda z: z - lab.reduce_mean(z, axis=-1, keepdims=True), lambda z: lab.concat([z[:1], z[1:]], axis=0),
+]  # fmt: skip
+OF_TWO: list[Callable[[Any, Any], Any]] = [
+    lambda z, w: z + w, lambda z, w: z - w, lambda z, w: z * w, lambda z, w: z * conj(w),
+    lambda z, w: z / (2.0 + lab.cast(lab.square(lab.abs(w)), z.dtype)),
+    lambda z, w: lab.cast(real(z) * imag(w), z.dtype) + w,
+]  # fmt: skip
+
+
+def random_program(seed: int, shape: tuple[int, ...]) -> tuple[Callable[..., Any], list[Any]]:
+    """Return a program of complex numbers with gradients, and its arguments, some of which broadcast."""
+    choice = random.Random(seed)
+    dtype = choice.choice(["complex64", "complex128"])
+    smaller = [shape, shape, shape[-1:], (shape[0], *(1,) * (len(shape) - 1)), ()]
+    arguments = [drawn(seed + k, *choice.choice(smaller if k else [shape]), dtype=dtype) for k in range(3)]
+    steps = [(choice.random(), choice.randrange(100), choice.randrange(100), choice.randrange(100)) for _ in range(9)]
+
+    def run(*given: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(given)
+            made = [given[0], *[given[0] * one for one in given[1:]]]  # all of the shape
+            for kind, which, left, right in steps:
+                z, w = made[left % len(made)], made[right % len(made)]
+                one, two = TO_COMPLEX[which % len(TO_COMPLEX)], OF_TWO[which % len(OF_TWO)]
+                made.append(one(z) if kind < 0.5 else two(z, w))
+            last = made[-1] / (1.0 + lab.cast(lab.abs(made[-1]), made[-1].dtype))
+            loss = lab.reduce_sum(lab.abs(last) ** 2) + lab.reduce_sum(lab.math.angle(made[0]) * real(last))
+        return [last, loss, *tape.gradient(loss, list(given), unconnected_gradients="zero")]
+
+    return run, arguments
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (3, 4, 7), (70, 60), (2, 50, 40)])
+@pytest.mark.parametrize("part", range(4))
+def test_random_programs_agree_with_the_eager_ops(part: int, shape: tuple[int, ...]) -> None:
+    for seed in range(part, COUNT, 4):
+        program, arguments = random_program(seed, shape)
+        compiled = lab.function(program)
+        compiled.compile(*arguments)
+        rtol = 3e-4 if arguments[0].dtype == lab.complex64 else 1e-10
+        for found, wanted in zip(compiled(*arguments), program(*arguments), strict=True):
+            scale = np.abs(wanted.numpy()).max(initial=1)
+            np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol, rtol * scale, err_msg=f"seed {seed}")
+        assert not compiled.fallbacks, compiled.why()
