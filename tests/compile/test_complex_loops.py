@@ -102,6 +102,23 @@ def test_angles_too_large_for_a_loop_are_numpys() -> None:
         np.testing.assert_allclose(compiled(one, x)[0].numpy(), np.exp(one.numpy()) * 2 + x.numpy(), 2e-6)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_single_numbers_are_given_to_a_sequence(dtype: str) -> None:
+    """Each takes as many places as it has bytes."""
+
+    def run(z: Any, a: Any, b: Any, c: Any) -> Any:
+        w = z * a + b
+        return [w - lab.reduce_mean(w, axis=-1, keepdims=True), w * c, a * b]
+
+    numbers = [drawn(k, dtype=dtype) for k in range(3)]
+    z = drawn(9, 6, 5, dtype=dtype)
+    compiled = lab.function(run)
+    compiled.compile(z, *numbers)
+    for found, wanted in zip(compiled(z, *numbers), run(z, *numbers), strict=True):
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), 2e-6)
+    assert "sequence_1(" in compiled.source
+
+
 @pytest.mark.parametrize("backend", ["auto", "numpy"])
 def test_numbers_that_are_not_finite(backend: str) -> None:
     parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e-30]

@@ -22,7 +22,7 @@ OF_COMPLEX = {
     "abs": "absolute({0})", "angle": "atan2({0}.imag, {0}.real)", "complex": "complex({0}, {1})",
     "conj": "{0}.conjugate()", "divide": "quotient({0}, {1})", "exp": "exponential({0})",
     "imaginary_part": "{0}.imag", "real_part": "{0}.real", "sign": "direction({0})", "square": "{0} * {0}",
-    "widen": "complex({0}, 0)",
+    "widen": "complex({0}, zero)",
 }  # fmt: skip
 """Ops on complex numbers that loops compute, and their expressions where they have none for real ones."""
 

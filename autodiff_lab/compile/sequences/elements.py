@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from autodiff_lab.compile.loops.text import indented, preamble
-from autodiff_lab.compile.program.expressions import OF_COMPLEX, angle, expression
+from autodiff_lab.compile.program.expressions import OF_COMPLEX, angle, expression, of_parts
 from autodiff_lab.compile.program.layouts import MOST_AXES, dense_strides
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORT, WIDE, fusible
@@ -156,12 +156,13 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
     parts = "single" if "complex64" in kinds else "double"
     complex_ = [
         *["from math import atan2"] * ("atan2" in found),
-        f"from numpy import {', '.join(sorted({*kinds, 'int32'}))}",
+        f"from numpy import {', '.join(sorted({*kinds, 'int32'}))}, {of_parts(np.dtype(number))} as number",
         *(
             f"from autodiff_lab.kernels.maths.polar import {parts}_{name} as {name}"
             for name in ("absolute", "direction", "exponential", "quotient")
             if name in found
         ),
+        "zero = number(0)",
     ]
     return "\n".join([
         *(complex_ if is_complex else integers if number.startswith("int") else preamble(number, [found])),

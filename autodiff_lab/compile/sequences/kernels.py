@@ -15,7 +15,7 @@ from autodiff_lab.compile.loops.kernels import given_and_made, loop_source, plai
 from autodiff_lab.compile.loops.source import Kernel, assigned
 from autodiff_lab.compile.loops.text import indented
 from autodiff_lab.compile.program.lines import OtherValueError, call, comment
-from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.tasks import Builder, Place
@@ -63,8 +63,7 @@ def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any
     values = builder.program.values
     bases = {buffer: 2 + n for n, buffer in enumerate([*builder.given, *buffers])}
     steps, slots, size = _tables(builder, bases)
-    numbers = sum(not values[i].shape for i in builder.given)
-    first = 2 + len(bases) + numbers
+    first = 2 + len(bases) + sum(_words(values[i]) for i in builder.given if not values[i].shape)
     total = first + (size + LINE_BYTES) // 8 + len(slots)
     run = load(_entry(builder, outs, first)).run
     arguments = ", ".join(f"a{n}" for n in range(len(builder.given)))
@@ -98,6 +97,11 @@ def _wrapper(builder: Builder, outs: list[int], buffers: list[int], without: Any
     }  # fmt: skip
     exec(compile("\n".join(text), "<autodiff_lab sequence>", "exec"), bound)
     return bound["sequence"]
+
+
+def _words(value: Value) -> int:
+    """Return how many places of eight bytes a single number takes."""
+    return -(-value.dtype.itemsize // 8)
 
 
 def _row_major(array: Any) -> Any:
@@ -167,7 +171,7 @@ def _entry(builder: Builder, outs: list[int], first: int) -> str:
             types.append(numba_kind)
             fill.append(f"room[{2 + n}] = room.ctypes.data + {8 * place}")
             fill.append(f"at(room[{2 + n}], 1, numpy.{'bool_' if kind == 'bool' else kind})[0] = {name}")
-            place += 1
+            place += _words(values[i])
     module = [
         "import numpy",
         "from autodiff_lab.kernels.base.pointers import at, run_steps",

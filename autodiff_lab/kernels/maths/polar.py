@@ -103,16 +103,25 @@ single_wave, double_wave = _waves(float32, SINGLE), _waves(float64, VECTOR_DOUBL
 
 
 @register_jitable(forceinline=True)
-def quotient(x, y):
-    """Return x / y, complex numbers of one dtype; without a branch, so that loops become vectors."""
+def _quotient(x, y, one):  # noqa: ANN202
+    """Return x / y, complex numbers of the dtype of `one`; without a branch, so that loops become vectors."""
     upright = abs(y.real) >= abs(y.imag)
     large, small = choose(upright, y.real, y.imag), choose(upright, y.imag, y.real)
     part = small / large
-    scale = 1 / (large + small * part)
+    scale = one / (large + small * part)
     re = choose(upright, x.real + x.imag * part, x.real * part + x.imag) * scale
     im = choose(upright, x.imag - x.real * part, x.imag * part - x.real) * scale
     none = large == 0
     return complex(choose(none, x.real / abs(y.real), re), choose(none, x.imag / abs(y.real), im))
 
 
-single_quotient = double_quotient = quotient
+@register_jitable(forceinline=True)
+def single_quotient(x, y):
+    """Return x / y for complex64."""
+    return _quotient(x, y, float32(1))
+
+
+@register_jitable(forceinline=True)
+def double_quotient(x, y):
+    """Return x / y for complex128."""
+    return _quotient(x, y, 1.0)
