@@ -135,7 +135,8 @@ class _Lowering:
         limit = MOST if line.op.name in NORMALIZING or line.op.name in ALONG_AXES else FEW
         few = most < (LARGEST_IN_TURN if repeats else limit) or _rolls_short_rows(line, values[0].shape)
         few = few or line.op.name == "l2_loss" or (line.op.name in _GROWING and line.ins[0] in self.shared)
-        return plain and values[0].dtype.name in _FLOATS and few and values[0].shape != () and fits(line, values)
+        kinds = (*_FLOATS, "complex64", "complex128") if line.op.name == "roll" else _FLOATS  # which computes nothing
+        return plain and values[0].dtype.name in kinds and few and values[0].shape != () and fits(line, values)
 
     def _rows_are_long(self, line: Line) -> bool:
         """Return whether an op works along the last axis, and rows are long enough for vectors."""
