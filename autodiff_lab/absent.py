@@ -64,6 +64,43 @@ ROOT = {
     "version": "lab.__version__", "vmap": "lab.vectorized_map", "xla": "lab.function",
 }  # fmt: skip
 
+ARRAYS = {
+    "absolute": "lab.abs", "all": "lab.reduce_all", "allclose": "lab.debugging.assert_near, or numpy.allclose",
+    "amax": "lab.reduce_max", "amin": "lab.reduce_min", "any": "lab.reduce_any", "append": "lab.concat",
+    "arccos": "lab.acos", "arccosh": "lab.acosh", "arcsin": "lab.asin", "arcsinh": "lab.asinh", "arctan": "lab.atan",
+    "arctan2": "lab.atan2", "arctanh": "lab.atanh", "argwhere": "lab.where(condition)", "astype": "lab.cast",
+    "average": "lab.reduce_mean", "block": "lab.concat", "clip": "lab.clip_by_value",
+    "column_stack": "lab.stack(parts, axis=1)", "concatenate": "lab.concat", "copysign": "lab.sign(y) * lab.abs(x)",
+    "cummax": "a loop over lab.maximum", "deg2rad": "x * (numpy.pi / 180)",
+    "diag": "lab.linalg.diag, or lab.linalg.diag_part", "diagonal": "lab.linalg.diag_part", "diff": "x[1:] - x[:-1]",
+    "digitize": "lab.searchsorted", "dstack": "lab.stack(parts, axis=2)", "empty": "lab.zeros",
+    "empty_like": "lab.zeros_like", "exp2": "2.0 ** x", "flatten": "lab.reshape(x, [-1])",
+    "flip": "lab.reverse(x, axis=[...])", "fliplr": "lab.reverse(x, axis=[1])", "flipud": "lab.reverse(x, axis=[0])",
+    "floor_divide": "x // y", "fmod": "lab.math.floormod, whose sign is that of y",
+    "hsplit": "lab.split(x, n, axis=1)", "hstack": "lab.concat(parts, axis=-1)", "hypot": "lab.sqrt(x * x + y * y)",
+    "i0": "lab.math.bessel_i0", "inner": "lab.linalg.tensordot", "isclose": "lab.abs(x - y) < tolerance",
+    "isfinite": "lab.math.is_finite", "isinf": "lab.math.is_inf", "isnan": "lab.math.is_nan",
+    "log10": "lab.math.log(x) / lab.math.log(10.0)", "log2": "lab.math.log(x) / lab.math.log(2.0)",
+    "logaddexp": "lab.reduce_logsumexp(lab.stack([x, y]), axis=0)", "logcumsumexp": "lab.math.cumulative_logsumexp",
+    "logspace": "10.0 ** lab.linspace(a, b, n)", "logsumexp": "lab.reduce_logsumexp",
+    "masked_fill": "lab.where(mask, value, x)", "masked_select": "lab.boolean_mask", "max": "lab.reduce_max",
+    "median": "lab.sort, and the element in the middle", "min": "lab.reduce_min", "mod": "x % y",
+    "moveaxis": "lab.transpose(x, perm)", "movedim": "lab.transpose(x, perm)", "mul": "x * y",
+    "nan_to_num": "lab.where(lab.math.is_nan(x), lab.zeros_like(x), x)", "narrow": "a slice, x[:, start:stop]",
+    "nonzero": "lab.where(condition)", "outer": "x[:, None] * y",
+    "percentile": "lab.sort, and an element of the result",
+    "polar": "lab.complex(r * lab.cos(angle), r * lab.sin(angle))", "power": "lab.pow, or x ** y",
+    "put_along_axis": "lab.tensor_scatter_nd_update", "quantile": "lab.sort, and an element of the result",
+    "rad2deg": "x * (180 / numpy.pi)", "ravel": "lab.reshape(x, [-1])", "reciprocal": "1.0 / x", "remainder": "x % y",
+    "repeat_interleave": "lab.repeat", "rot90": "lab.transpose and lab.reverse", "select": "lab.where, or a slice",
+    "std": "lab.math.reduce_std", "sub": "x - y", "swapaxes": "lab.transpose(x, perm)",
+    "take": "lab.gather(x, indices, axis=...)", "take_along_axis": "lab.gather(x, indices, axis=..., batch_dims=...)",
+    "topk": "lab.math.top_k", "tril": "lab.linalg.band_part(x, -1, 0)", "triu": "lab.linalg.band_part(x, 0, -1)",
+    "true_divide": "x / y", "trunc": "lab.sign(x) * lab.floor(lab.abs(x))", "unbind": "lab.unstack",
+    "var": "lab.math.reduce_variance", "view": "lab.reshape", "vstack": "lab.concat(parts, axis=0)",
+}  # fmt: skip
+"""Names of NumPy's, PyTorch's and JAX's functions of arrays."""
+
 KERAS = {
     "__version__": "lab.__version__",
     "applications": f"training a base model yourself and freezing it: {_DOWNLOADS}, so there are no pretrained weights",
@@ -109,6 +146,11 @@ LAYERS = {
     "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
     "CategoryEncoding": _INPUTS,
     "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
+    "ConvLSTM2D": "lab.layers.RNN with a cell of your own",
+    "DepthwiseConv1D": "lab.layers.DepthwiseConv2D, with an axis of length 1",
+    "EinsumDense": "lab.layers.Dense, or lab.einsum in a layer of your own",
+    "GroupQueryAttention": "lab.layers.MultiHeadAttention", "SeparableConv1D": "lab.layers.SeparableConv2D, with an "
+    "axis of length 1", "SpectralNormalization": "kernel_constraint=... of the layer",
     "CuDNNGRU": "lab.layers.GRU", "CuDNNLSTM": "lab.layers.LSTM", "DenseFeatures": _INPUTS,
     "Discretization": _INPUTS, "Dropout2d": "lab.layers.Dropout", "Hashing": _INPUTS,
     "Masking": "mask=... of the call of a recurrent layer, bools (b, time)",
@@ -171,7 +213,8 @@ TRAIN = {
 
 TABLES = {
     "autodiff_lab.image": IMAGE,
-    "autodiff_lab": ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA, "autodiff_lab.keras": KERAS,
+    "autodiff_lab": ARRAYS | ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA,
+    "autodiff_lab.keras": KERAS,
     "autodiff_lab.keras.backend": BACKEND, "autodiff_lab.keras.utils": UTILS, "autodiff_lab.layers": LAYERS,
     "autodiff_lab.nn": NN,
     "autodiff_lab.optimizers": OPTIMIZERS, "autodiff_lab.train": TRAIN,
