@@ -51,6 +51,7 @@ LAYERS: dict[str, frozenset[str]] = {
         "kernels",
         "transforms.bands",
         "transforms.blocks",
+        "transforms.columns",
         "transforms.structured",
         "extras.tensor_spec",
         "repeats",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.transforms.bands import Bands
-from autodiff_lab.transforms.structured import RULES, Structured
+from autodiff_lab.transforms.structured import RULES, Structured, checked, usable
 
 
 class Blocks(Structured):
@@ -56,19 +56,14 @@ def in_blocks(value: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _as_blocks(stack: Any) -> Any:
-    """Return the blocks that a stack is, the stack itself if it is none, None if it is bands of another kind."""
+    """Return the blocks that a stack is, an array itself, None for a stack of another kind."""
     if stack.__class__ is not Bands:
-        return stack
+        return None if isinstance(stack, Structured) and stack.__class__ is not Blocks else stack
     piece, (count, *inner) = stack.pieces[0], stack.shape
     diagonal = len(stack.pieces) == 1 and not piece.offset and piece.length == count
     if not diagonal or not inner or inner[0] != count or math.prod(inner) != count:
         return None
     return Blocks(piece.value.reshape(tuple(inner)))
-
-
-def _usable(ops: Any, *arrays: Any) -> bool:
-    """Return whether zeros stay zeros whatever arrays they meet; others than raw operations find that out later."""
-    return not ops.raw or all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
 
 
 def _each(name: str) -> Callable[..., Any]:
@@ -92,7 +87,7 @@ def _each(name: str) -> Callable[..., Any]:
             return None
         if getattr(by, "dtype", g.dtype) != g.dtype and name in ("multiply", "divide"):
             return None
-        if hasattr(by, "dtype") and not _usable(ops, by):
+        if hasattr(by, "dtype") and not usable(ops, by):
             return None
         if name == "divide" and ops.raw and not np.all(by):
             return None
@@ -142,12 +137,8 @@ def _sum(ops: Any, g: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     value = ops.sum(g.value, axes=inner, keepdims=keepdims) if inner else g.value
     if len(inner) == len(axes):
         return Blocks(value)
-    value = _checked(ops, value)
+    value = checked(ops, value)
     return value.reshape((value.shape[0], 1, *value.shape[1:])) if keepdims else value
-
-
-def _checked(ops: Any, value: Any) -> Any:
-    return value if ops.raw else ops.finite(value)
 
 
 def _matmul(ops: Any, x: Any, y: Any) -> Any:
@@ -157,14 +148,14 @@ def _matmul(ops: Any, x: Any, y: Any) -> Any:
     left = x.__class__ is Blocks
     g, matrix = (x, y) if left else (y, x)
     value = g.value
-    if len(matrix.shape) != 2 or matrix.dtype != g.dtype or not _usable(ops, matrix):
+    if len(matrix.shape) != 2 or matrix.dtype != g.dtype or not usable(ops, matrix):
         return None
     if left:
         return Blocks(ops.matmul(value, matrix), g.flat) if len(value.shape) > 1 else None
     if len(value.shape) != 2 or g.flat:
         return None
     count, rows, columns = value.shape[0], matrix.shape[0], value.shape[1]
-    return _checked(ops, matrix.T.reshape((count, rows, 1)) * value.reshape((count, 1, columns)))
+    return checked(ops, matrix.T.reshape((count, rows, 1)) * value.reshape((count, 1, columns)))
 
 
 def _row_by_row(name: str) -> Callable[..., Any]:
@@ -177,7 +168,7 @@ def _row_by_row(name: str) -> Callable[..., Any]:
         rank = max(len(getattr(other, "shape", ())) for other in others)
         count = g.shape[0]
         along = all(tuple(getattr(other, "shape", ()))[:1] == (count,) for other in others)
-        if not along or any(not -rank < axis < 0 for axis in axes) or not _usable(ops, *others):
+        if not along or any(not -rank < axis < 0 for axis in axes) or not usable(ops, *others):
             return None
         return Blocks(getattr(ops, name)(g.value, *others, **params))
 

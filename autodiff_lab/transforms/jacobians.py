@@ -26,7 +26,8 @@ from autodiff_lab.errors import ConversionError, ShapeMismatch
 from autodiff_lab.events.listener import sinks_now, tell_made
 from autodiff_lab.transforms.bands import CHEAP, unit_stack
 from autodiff_lab.transforms.blocks import BY_EXAMPLE
-from autodiff_lab.transforms.structured import STRUCTURED, filled
+from autodiff_lab.transforms.columns import Columns
+from autodiff_lab.transforms.structured import STRUCTURED, Structured, filled
 
 BLOCK_BYTES = 1 << 17
 """Size of a stacked adjoint beyond which several sweeps are faster.
@@ -38,7 +39,11 @@ twenty cotangents at batch 1,000 took 1.4 to 2.4 times as long as a loop (tests/
 BLOCK_BYTES_OF_A_GPU = 1 << 26
 """The same on a GPU, which small stacks would leave idle and which has no cache as small as a processor's."""
 FEWEST_IN_BANDS = 64
-"""Size of a target from which bands are faster than the whole stack."""
+"""Size of a target from which a part of the stack is faster than the whole."""
+FEWEST_COLUMNS = 4
+"""Cotangents of the rows of a batch from which on that holds for them."""
+_MOVING = frozenset({"concat", "pad_axis", "slice_axis", "stack", "take"})
+"""Ops of the rows of a batch that cost little where a stack has become whole."""
 LARGEST_WHOLE, LARGEST_IN_BANDS = 1 << 20, 1 << 25
 """Bytes of a stack that may become whole in one piece: anywhere in the sweep, or mostly just at its end."""
 
@@ -53,8 +58,8 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
     if len(targets) != 1:
         raise ShapeMismatch("jacobian: expected a single target tensor. Try one call for each, on a persistent tape.")
     y = targets[0]._held
-    if _pays(tape, y):
-        found = _in_bands(tape, targets[0], leaves)
+    if y.size >= FEWEST_IN_BANDS and _pays(tape, y, y.size):
+        found = _in_part(tape, targets[0], leaves, unit_stack(y))
     else:
         found = _swept(tape, targets[0], leaves, np.eye(y.size, dtype=y.dtype).reshape((y.size, *y.shape)))
     return rebuild([_shaped(g, y.shape, s, unconnected_gradients) for g, s in zip(found, leaves, strict=True)])
@@ -85,8 +90,11 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
         )
     rest = a.shape[1:]
     n = int(np.prod(rest))
-    seed = np.broadcast_to(np.eye(n, dtype=a.dtype).reshape((n, 1, *rest)), (n, *a.shape))
-    g = _swept(tape, y, [source], seed)[0]
+    if a.ndim == 2 and n >= FEWEST_COLUMNS and a.size >= FEWEST_IN_BANDS and _pays(tape, a, n, _MOVING):
+        g = _in_part(tape, y, [source], Columns(np.ones(a.shape, a.dtype)))[0]
+    else:
+        seed = np.broadcast_to(np.eye(n, dtype=a.dtype).reshape((n, 1, *rest)), (n, *a.shape))
+        g = _swept(tape, y, [source], seed)[0]
     shape = (*a.shape, *source._held.shape[1:])
     if g is None:
         asks_for_zeros(unconnected_gradients)
@@ -96,10 +104,10 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
     return RECORDING.reshape(swapped, shape=shape)
 
 
-def _pays(tape: GradientTape, y: Any) -> bool:
-    """Return whether to keep the stack as bands: nothing listens, and it is large, but not too large as a whole."""
+def _pays(tape: GradientTape, y: Any, rows: int, more: frozenset[str] = frozenset()) -> bool:
+    """Return whether a part of a stack of so many rows is kept: nothing listens, and the whole is not too large."""
     entries: Any = tape._entries  # pyright: ignore[reportPrivateUsage]
-    if y.size < FEWEST_IN_BANDS or y.dtype.kind != "f" or not entries or sinks_now() or memory_of(y) is not None:
+    if y.dtype.kind != "f" or not entries or sinks_now() or memory_of(y) is not None:
         return False
     if y.dtype.itemsize == 2 or halves_met([], entries):
         return False
@@ -107,15 +115,15 @@ def _pays(tape: GradientTape, y: Any) -> bool:
     for op, *_ in entries:
         if not op.stacked:
             return False
-        if not op.elementwise and op.name not in CHEAP and op.name not in BY_EXAMPLE:
+        if not op.elementwise and op.name not in CHEAP and op.name not in BY_EXAMPLE and op.name not in more:
             limit = LARGEST_WHOLE
-    return y.size * _largest(entries) <= limit
+    return rows * _largest(entries) <= limit
 
 
-def _in_bands(tape: GradientTape, target: Tensor, sources: list[Any]) -> list[Tensor | None]:
-    """Sweep the stack of unit cotangents as bands, which are made whole where necessary."""
+def _in_part(tape: GradientTape, target: Tensor, sources: list[Any], stack: Structured) -> list[Tensor | None]:
+    """Sweep a stack of unit cotangents of which a part is kept, which is made whole where necessary."""
     engine = Engine(STRUCTURED)
-    run = tape._begin([target], sources, [wrap(unit_stack(target._held))], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
+    run = tape._begin([target], sources, [wrap(stack)], lead=1, engine=engine)  # pyright: ignore[reportPrivateUsage]
     run.finish()
     for key, g in run.adjoints.items():
         run.adjoints[key] = filled(g)

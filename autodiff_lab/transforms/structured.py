@@ -2,9 +2,10 @@
 
 A Jacobian starts from the identity: one unit cotangent for each component of the target.  `bands` are what elementwise
 rules and slices make of it, `blocks` what ops make of it that treat the elements of the first axis, the examples of a
-batch, each by itself.  `RULES` says what each op makes of such a stack, in terms of the operations that it is given:
-raw ones in an eager sweep, whose adjoints may be stacks of this kind and whose operations are `STRUCTURED`, or
-operations that write lines, where `lab.function` rewrites a program.  Whatever has no rule is done with whole stacks.
+batch, each by itself, and `columns` what becomes of the cotangents of a row that serve all rows of a batch.  `RULES`
+says what each op makes of such a stack, in terms of the operations that it is given: raw ones in an eager sweep, whose
+adjoints may be stacks of this kind and whose operations are `STRUCTURED`, or operations that write lines, where
+`lab.function` rewrites a program.  Whatever has no rule is done with whole stacks.
 
 ``0 · x`` is nan where x is infinite or nan.  Raw operations see such a factor, and the stack becomes whole.  Others do
 not: there every factor meets what is kept of the stack, so that such an x leaves an infinity or nan there, whatever
@@ -78,6 +79,16 @@ def applied(ops: Any, name: str, given: tuple[Any, ...], params: dict[str, Any])
         if found is not None:
             return found
     return None
+
+
+def usable(ops: Any, *arrays: Any) -> bool:
+    """Return whether zeros stay zeros whatever arrays they meet; others than raw operations find that out later."""
+    return not ops.raw or all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
+
+
+def checked(ops: Any, value: Any) -> Any:
+    """Return what is kept of a stack before it is made whole; others than raw operations check that it is finite."""
+    return value if ops.raw else ops.finite(value)
 
 
 def _by_rule(name: str, operate: Callable[[Any, Any], Any], *methods: str) -> None:

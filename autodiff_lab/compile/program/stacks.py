@@ -24,10 +24,13 @@ from autodiff_lab.events.listener import fresh_id
 from autodiff_lab.kernels.base.compiler import breathe
 from autodiff_lab.transforms.bands import Bands, Piece, diagonals
 from autodiff_lab.transforms.blocks import Blocks, in_blocks
+from autodiff_lab.transforms.columns import Columns, in_columns
 from autodiff_lab.transforms.structured import RULES, Structured, applied
 
 SMALLEST, MOST_DIAGONALS = 400, 5
 """Elements from which on a constant is examined, and diagonals up to which it becomes a band."""
+SMALLEST_COLUMNS = 8192
+"""Elements from which on a stack of columns costs more than the checks that its parts are finite."""
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 
 
@@ -56,8 +59,13 @@ def _in_blocks(value: Any, shape: tuple[int, ...]) -> Any:
     return in_blocks(_finite(value), shape)
 
 
+def _in_columns(value: Any, shape: tuple[int, ...]) -> Any:
+    return in_columns(_finite(value), shape)
+
+
 DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
 BLOCKS = Op("blocks", _in_blocks, None, 1, sentence="puts each part of {0} on the diagonal of a stack of zeros")
+COLUMNS = Op("columns", _in_columns, None, 1, sentence="puts each column of {0} into a layer of a stack of zeros")
 FINITE = Op("finite", _finite, None, 1, sentence="checks that {0} is finite", elementwise=True)
 
 
@@ -192,6 +200,8 @@ class _Walk:
             return _Vector(ops, value)
         if isinstance(band, Blocks):
             return Blocks(_Vector(ops, band.value.value), band.flat)
+        if isinstance(band, Columns):
+            return Columns(_Vector(ops, band.value.value), band.flat)
         assert isinstance(band, Bands)
         return Bands(band.shape, [p._replace(value=_Vector(ops, p.value.value)) for p in band.pieces])
 
@@ -201,6 +211,8 @@ class _Walk:
         band = self.bands.get(value)
         if line is not None and isinstance(band, Blocks):
             self.lines.append(line._replace(op=BLOCKS, ins=(band.value.value,), params={"shape": band.shape}))
+        elif line is not None and isinstance(band, Columns):
+            self.lines.append(line._replace(op=COLUMNS, ins=(band.value.value,), params={"shape": band.shape}))
         elif line is not None and isinstance(band, Bands):
             pieces = band.pieces
             offsets, firsts = tuple([p.offset for p in pieces]), tuple([p.first for p in pieces])
@@ -221,7 +233,8 @@ class _Walk:
         if not np.isfinite(stack[rows, columns]).all():
             return
         if not 0 < len(offsets) <= MOST_DIAGONALS:
-            self._find_blocks(value, array, len(rows))
+            if not self._find_columns(value, array, len(rows)):
+                self._find_blocks(value, array, len(rows))
             return
         ops, pieces = _Writing(self, Line(DIAGONALS, (), {}, ())), list[Piece]()
         for offset in map(int, offsets):
@@ -229,6 +242,18 @@ class _Walk:
             self.constants[i], self.values[i] = diagonal, Value(diagonal.shape, array.dtype, "")
             pieces.append(Piece(offset, max(0, offset), _Vector(ops, i)))
         self.bands[value] = Bands(array.shape, pieces)
+
+    def _find_columns(self, value: int, array: Any, count: int) -> bool:
+        """Keep a constant stack as columns if its `count` elements that are not zero lie in them."""
+        if array.ndim < 3 or len(array) != array.shape[-1] or array.size < SMALLEST_COLUMNS:
+            return False
+        parts = np.ascontiguousarray(np.einsum("k...k->...k", array))
+        if np.count_nonzero(parts) != count:
+            return False
+        i = fresh_id()
+        self.constants[i], self.values[i] = parts, Value(parts.shape, array.dtype, "")
+        self.bands[value] = Columns(_Vector(_Writing(self, Line(COLUMNS, (), {}, ())), i))
+        return True
 
     def _find_blocks(self, value: int, array: Any, count: int) -> None:
         """Keep a constant stack as blocks if its `count` elements that are not zero lie in them."""

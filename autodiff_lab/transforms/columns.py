@@ -1,0 +1,154 @@
+"""Columns: stacks of one cotangent for each element of a row, which is that element of every row of a batch.
+
+The Jacobians of all rows of a batch begin with n cotangents (b, n), the k-th of which is 1 in column k of each row: of
+n · b · n elements n · b are not 0.  Elementwise rules keep it so, and sums over the row and products with a matrix end
+it, with stacks that are full and an n-th of the work.  See `structured` for what rules are given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodiff_lab.transforms.structured import RULES, Structured, checked, usable
+
+
+class Columns(Structured):
+    """A stack (n, *lead, n) that is zero where its first and its last position differ.
+
+    Attributes
+    ----------
+    value : array
+        What is there where they are equal, (*lead, n).
+    flat : bool
+        Whether all axes but the last are one, as products with matrices have it.
+    """
+
+    __slots__ = ("flat", "value")
+
+    def __init__(self, value: Any, flat: bool = False) -> None:
+        count = value.shape[-1]
+        self.shape = (math.prod(value.shape), count) if flat else (count, *value.shape)
+        self.value, self.flat = value, flat
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+        return self.value.dtype
+
+    def whole(self) -> np.ndarray[Any, Any]:
+        """Make the stack as an array."""
+        return in_columns(self.value, self.shape)
+
+
+def in_columns(value: Any, shape: tuple[int, ...]) -> Any:
+    """Put the columns (*lead, n) into a stack (n, *lead, n) of zeros, which is given a shape."""
+    whole = np.zeros((value.shape[-1], *value.shape), value.dtype)
+    np.einsum("k...k->...k", whole)[...] = value
+    return whole.reshape(shape)
+
+
+# --- rules: what ops make of columns; None where they need the whole stack -------------------------------------------
+
+
+def _each(name: str) -> Callable[..., Any]:
+    """Make the rule of an elementwise op whose other operand has at most the shape of a cotangent."""
+
+    def rule(ops: Any, x: Any, y: Any) -> Any:
+        if x.__class__ is y.__class__:
+            return None
+        g, by = (x, y) if x.__class__ is Columns else (y, x)
+        if g is not x and name != "multiply":
+            return None
+        shape: tuple[int, ...] = tuple(getattr(by, "shape", ()))
+        if len(shape) == g.ndim and shape[:1] == (1,):
+            shape = shape[1:]
+            by = by.reshape(shape)
+        each = g.value.shape
+        if len(shape) > len(each) or any(n not in (1, m) for n, m in zip(shape[::-1], each[::-1], strict=False)):
+            return None
+        if getattr(by, "dtype", g.dtype) != g.dtype and name in ("multiply", "divide"):
+            return None
+        if hasattr(by, "dtype") and not usable(ops, by):
+            return None
+        if name == "divide" and ops.raw and not np.all(by):
+            return None
+        operation = getattr(ops, name)
+        return Columns(operation(g.value, by) if g is x else operation(by, g.value))
+
+    return rule
+
+
+def _add(ops: Any, x: Any, y: Any) -> Any:
+    alike = x.__class__ is y.__class__ is Columns and x.shape == y.shape and x.dtype == y.dtype
+    return Columns(x.value + y.value) if alike else None
+
+
+def _negative(ops: Any, g: Any) -> Any:
+    return Columns(-g.value)
+
+
+def _reshape(ops: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    """Keep the first axis and the last one, or make one of all but the last and go back."""
+    count = g.value.shape[-1]
+    if len(shape) < 2 or shape[-1] != count:
+        return None
+    if shape[0] == count:
+        return Columns(ops.reshape(g.value, shape=shape[1:]))
+    return Columns(g.value, flat=True) if len(shape) == 2 else None
+
+
+def _sum(ops: Any, g: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Sum over other axes than the last, or over that too, in which one element of each cotangent is not zero."""
+    rank = g.ndim - 1
+    if any(not -rank <= axis < 0 for axis in axes):
+        return None
+    inner = tuple([axis for axis in axes if axis != -1])
+    value = ops.sum(g.value, axes=inner, keepdims=keepdims) if inner else g.value
+    if len(inner) == len(axes):
+        return Columns(value)
+    turned = _turned(ops, checked(ops, value))
+    return turned.reshape((*turned.shape, 1)) if keepdims else turned
+
+
+def _turned(ops: Any, value: Any) -> Any:
+    """Put the last axis first."""
+    rank = len(value.shape)
+    return value if rank < 2 else ops.transpose(value, perm=(-1, *range(-rank, -1)))
+
+
+def _matmul(ops: Any, x: Any, y: Any) -> Any:
+    """Multiply by a matrix, of which each cotangent takes one row, times a number for each row of the batch."""
+    if x.__class__ is not Columns or len(y.shape) != 2 or y.dtype != x.dtype or not usable(ops, y):
+        return None
+    turned, (count, columns) = _turned(ops, checked(ops, x.value)), y.shape
+    inner = (1,) * (len(turned.shape) - 1)
+    product = turned.reshape((*turned.shape, 1)) * y.reshape((count, *inner, columns))
+    return product.reshape((x.shape[0], columns)) if x.flat else product
+
+
+_RULES: dict[str, Callable[..., Any]] = {
+    "add": _add, "matmul": _matmul, "negative": _negative, "reshape": _reshape, "sum": _sum,
+    **{name: _each(name) for name in ("divide", "gate", "multiply", "select", "select_not", "sigmoid_grad",
+                                      "tanh_grad")},
+}  # fmt: skip
+
+
+def _of_columns(name: str, rule: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(ops: Any, *given: Any, **params: Any) -> Any:
+        for one in given:
+            if isinstance(one, Columns):
+                if one.flat and name not in ("matmul", "reshape"):
+                    return None
+            elif isinstance(one, Structured):
+                return None
+        return rule(ops, *given, **params)
+
+    return apply
+
+
+for _name, _rule in _RULES.items():
+    RULES.setdefault(_name, []).append(_of_columns(_name, _rule))
