@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 import autodiff_lab as lab
 from tests.browser.conftest import OpenNotebook, OpenPage, Screenshot
@@ -275,7 +275,7 @@ def test_two_views_of_one_explorer_show_the_same_point(open_notebook: OpenNotebo
     view.page.wait_for_function(
         "x => [...document.querySelectorAll('.lab-curves .x dd')].every(shown => shown.title === x)", arg=moved
     )
-    assert view.page.get_by_label("secant", exact=True).nth(1).is_checked() is False
+    expect(view.page.get_by_label("secant", exact=True).nth(1)).not_to_be_checked()  # after the point, if keys are slow
 
 
 def run_cell(view: View, code: str) -> str:
