@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.transforms.bands import Bands
-from autodiff_lab.transforms.structured import RULES, Structured, checked, usable
+from autodiff_lab.transforms.structured import ELEMENTWISE, RULES, Structured, checked, elementwise, usable
 
 
 class Blocks(Structured):
@@ -66,35 +66,13 @@ def _as_blocks(stack: Any) -> Any:
     return Blocks(piece.value.reshape(tuple(inner)))
 
 
-def _each(name: str) -> Callable[..., Any]:
-    """Make the rule of an elementwise op whose other operand is none, or broadcasts example by example."""
-
-    def rule(ops: Any, x: Any, y: Any) -> Any:
-        if x.__class__ is y.__class__:
-            return None
-        g, by = (x, y) if x.__class__ is Blocks else (y, x)
-        if g is not x and name != "multiply":
-            return None
-        shape: tuple[int, ...] = tuple(getattr(by, "shape", ()))
-        if len(shape) == g.ndim and shape[:1] == (1,):
-            shape = shape[1:]
-            by = by.reshape(shape)
-        try:
-            made = np.broadcast_shapes(g.value.shape, shape)
-        except ValueError:
-            return None
-        if len(made) != len(g.value.shape) or made[0] != g.value.shape[0]:
-            return None
-        if getattr(by, "dtype", g.dtype) != g.dtype and name in ("multiply", "divide"):
-            return None
-        if hasattr(by, "dtype") and not usable(ops, by):
-            return None
-        if name == "divide" and ops.raw and not np.all(by):
-            return None
-        operation = getattr(ops, name)
-        return Blocks(operation(g.value, by) if g is x else operation(by, g.value))
-
-    return rule
+def _fits(value: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Return whether an operand broadcasts example by example."""
+    try:
+        made = np.broadcast_shapes(value, other)
+    except ValueError:
+        return False
+    return len(made) == len(value) and made[0] == value[0]
 
 
 def _add(ops: Any, x: Any, y: Any) -> Any:
@@ -180,11 +158,10 @@ BY_EXAMPLE = frozenset({
 })  # fmt: skip
 """Ops, beside those whose rules leave bands what they are, that mostly treat each example by itself."""
 _ROWS = ("log_softmax_grad", "softmax_cross_entropy_grad", "softmax_grad", "sparse_softmax_cross_entropy_grad")
-_ELEMENTWISE = ("divide", "gate", "multiply", "select", "select_not", "sigmoid_grad", "tanh_grad")
 _RULES: dict[str, Callable[..., Any]] = {
     "add": _add, "broadcast_to": _broadcast, "matmul": _matmul, "negative": _negative, "reshape": _reshape, "sum": _sum,
     "transpose": _transpose,
-    **{name: _each(name) for name in _ELEMENTWISE},
+    **{name: elementwise(name, Blocks, _fits) for name in ELEMENTWISE},
     **{name: _row_by_row(name) for name in _ROWS},
 }  # fmt: skip
 _OF_FLAT = ("matmul", "reshape")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.transforms.structured import RULES, Structured, checked, usable
+from autodiff_lab.transforms.structured import ELEMENTWISE, RULES, Structured, checked, elementwise, usable
 
 
 class Columns(Structured):
@@ -54,32 +54,10 @@ def in_columns(value: Any, shape: tuple[int, ...]) -> Any:
 # --- rules: what ops make of columns; None where they need the whole stack -------------------------------------------
 
 
-def _each(name: str) -> Callable[..., Any]:
-    """Make the rule of an elementwise op whose other operand has at most the shape of a cotangent."""
-
-    def rule(ops: Any, x: Any, y: Any) -> Any:
-        if x.__class__ is y.__class__:
-            return None
-        g, by = (x, y) if x.__class__ is Columns else (y, x)
-        if g is not x and name != "multiply":
-            return None
-        shape: tuple[int, ...] = tuple(getattr(by, "shape", ()))
-        if len(shape) == g.ndim and shape[:1] == (1,):
-            shape = shape[1:]
-            by = by.reshape(shape)
-        each = g.value.shape
-        if len(shape) > len(each) or any(n not in (1, m) for n, m in zip(shape[::-1], each[::-1], strict=False)):
-            return None
-        if getattr(by, "dtype", g.dtype) != g.dtype and name in ("multiply", "divide"):
-            return None
-        if hasattr(by, "dtype") and not usable(ops, by):
-            return None
-        if name == "divide" and ops.raw and not np.all(by):
-            return None
-        operation = getattr(ops, name)
-        return Columns(operation(g.value, by) if g is x else operation(by, g.value))
-
-    return rule
+def _fits(value: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Return whether an operand has at most the shape of a cotangent."""
+    pairs = zip(other[::-1], value[::-1], strict=False)
+    return len(other) <= len(value) and all(n in (1, m) for n, m in pairs)
 
 
 def _add(ops: Any, x: Any, y: Any) -> Any:
@@ -132,8 +110,7 @@ def _matmul(ops: Any, x: Any, y: Any) -> Any:
 
 _RULES: dict[str, Callable[..., Any]] = {
     "add": _add, "matmul": _matmul, "negative": _negative, "reshape": _reshape, "sum": _sum,
-    **{name: _each(name) for name in ("divide", "gate", "multiply", "select", "select_not", "sigmoid_grad",
-                                      "tanh_grad")},
+    **{name: elementwise(name, Columns, _fits) for name in ELEMENTWISE},
 }  # fmt: skip
 
 

@@ -91,6 +91,40 @@ def checked(ops: Any, value: Any) -> Any:
     return value if ops.raw else ops.finite(value)
 
 
+ELEMENTWISE = ("divide", "gate", "multiply", "select", "select_not", "sigmoid_grad", "tanh_grad")
+"""Ops whose rules for a stack are those for what is kept of it, in `elementwise`."""
+
+
+def elementwise(name: str, kind: Any, fits: Callable[[Any, Any], bool]) -> Callable[..., Any]:
+    """Make the rule of an elementwise op for stacks of a kind, which have a `value`; the other operand is none.
+
+    `fits` tells from the shapes of the value and of the other operand whether the result is of that kind.
+    """
+
+    def rule(ops: Any, x: Any, y: Any) -> Any:
+        if x.__class__ is y.__class__:
+            return None
+        g, by = (x, y) if x.__class__ is kind else (y, x)
+        if g is not x and name != "multiply":
+            return None
+        shape: tuple[int, ...] = tuple(getattr(by, "shape", ()))
+        if len(shape) == g.ndim and shape[:1] == (1,):
+            shape = shape[1:]
+            by = by.reshape(shape)
+        if not fits(g.value.shape, shape):
+            return None
+        if getattr(by, "dtype", g.dtype) != g.dtype and name in ("multiply", "divide"):
+            return None
+        if hasattr(by, "dtype") and not usable(ops, by):
+            return None
+        if name == "divide" and ops.raw and not np.all(by):
+            return None
+        operation = getattr(ops, name)
+        return kind(operation(g.value, by) if g is x else operation(by, g.value))
+
+    return rule
+
+
 def _by_rule(name: str, operate: Callable[[Any, Any], Any], *methods: str) -> None:
     def run(self: Structured, other: Any) -> Any:
         found = applied(RAW, name, (self, other), {})
