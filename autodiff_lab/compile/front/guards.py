@@ -152,7 +152,8 @@ class Guards:
         def same() -> bool:
             return how() == then and array.tobytes() == held
 
-        self._note(label, lambda: [array.tobytes(), str(how())], f"{self._named(same)}()")
+        self._looks.append((label, lambda: [array.tobytes(), str(how())], [held, str(then)]))  # one copy for both
+        self._tests.append(f"{self._named(same)}()")
 
     def _same_ids(self, text: str, values: Iterable[Any]) -> str:
         """Return the test that an expression lists these very objects."""

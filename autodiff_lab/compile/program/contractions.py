@@ -124,9 +124,8 @@ class _Plan:
         if self.are_complex and inner and math.prod(self.shape(inner)) <= _MOST_TERMS:
             return self.terms(x, of_x, y, of_y, inner, output)
         longer, other = (of_x, of_y) if len(of_x) >= len(of_y) else (of_y, of_x)
-        order = longer + "".join(c for c in other if c not in longer) if inner else output
-        if self.are_complex:
-            order = output + inner
+        lies = inner and not self.are_complex  # sums of complex numbers are steps along the last axes
+        order = longer + "".join(c for c in other if c not in longer) if lies else output + inner
         if math.prod(self.shape(order)) >= WIDE and (self.are_complex or not self.loops_pay(of_x, of_y, order, inner)):
             return None
         spread: list[int] = []
