@@ -1,8 +1,8 @@
-"""Columns: stacks of one cotangent for each element of a row, which is that element of every row of a batch.
+"""Columns: stacks of cotangents for the Jacobians of a batch, each of which is nonzero in one column only.
 
-The Jacobians of all rows of a batch begin with n cotangents (b, n), the k-th of which is 1 in column k of each row: of
-n · b · n elements n · b are not 0.  Elementwise rules keep it so, and sums over the row and products with a matrix end
-it, with stacks that are full and an n-th of the work.  See `structured` for what rules are given.
+`batch_jacobian` begins with n cotangents of shape (b, n), the k-th of which is 1 in column k of every row: only n · b
+of the n · b · n elements are nonzero.  Elementwise rules preserve this.  A sum over the row or a product with a matrix
+gives a full stack, at an n-th of the cost.  See `structured` for what rules are given.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Columns(Structured):
     value : array
         What is there where they are equal, (*lead, n).
     flat : bool
-        Whether all axes but the last are one, as products with matrices have it.
+        Whether all axes but the last are merged into one, as in products with matrices.
     """
 
     __slots__ = ("flat", "value")
@@ -45,7 +45,7 @@ class Columns(Structured):
 
 
 def in_columns(value: Any, shape: tuple[int, ...]) -> Any:
-    """Put the columns (*lead, n) into a stack (n, *lead, n) of zeros, which is given a shape."""
+    """Place the columns (*lead, n) in a stack (n, *lead, n) of zeros, and reshape it."""
     whole = np.zeros((value.shape[-1], *value.shape), value.dtype)
     np.einsum("k...k->...k", whole)[...] = value
     return whole.reshape(shape)

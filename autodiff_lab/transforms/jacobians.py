@@ -41,9 +41,9 @@ BLOCK_BYTES_OF_A_GPU = 1 << 26
 FEWEST_IN_BANDS = 64
 """Size of a target from which a part of the stack is faster than the whole."""
 FEWEST_COLUMNS = 4
-"""Cotangents of the rows of a batch from which on that holds for them."""
+"""The same for `batch_jacobian`: the number of columns of the target."""
 _MOVING = frozenset({"concat", "pad_axis", "slice_axis", "stack", "take"})
-"""Ops of the rows of a batch that cost little where a stack has become whole."""
+"""Ops that are cheap even on a full stack, as they only move elements."""
 LARGEST_WHOLE, LARGEST_IN_BANDS = 1 << 20, 1 << 25
 """Bytes of a stack that may become whole in one piece: anywhere in the sweep, or mostly just at its end."""
 

@@ -98,7 +98,7 @@ def steps_by_value(x: Any) -> Any:
 
 CASES: list[tuple[Callable[[Any], Any], str]] = [
     (leaves_by_float, "float"), (leaves_by_numpy, "__array__"),
-    (large_array_enters, "LARGE, an array of shape (1100000,), which has more than 4 MiB: pass it as an argument"),
+    (large_array_enters, "LARGE, an array of shape (1100000,), larger than 4 MiB: pass it as an argument"),
     (values_of_a_queue_enter, "queue"), (asks_numpy_what_time_it_is, "datetime64"),
     (draws, "random"), (draws_with_numpy, "random"), (draws_with_python, "random"),
     (looks_at_the_clock, "time"), (prints, "print"), (appends, "GREETED"), (counts, "total_of_calls"),

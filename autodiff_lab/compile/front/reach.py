@@ -273,7 +273,7 @@ class Reach:
             if value.dtype.hasobject:
                 self._opaque(label, value)
             elif value.nbytes > _LARGEST_ARRAY:
-                what = f"an array of shape {value.shape}, which has more than {_LARGEST_ARRAY >> 20} MiB"
+                what = f"an array of shape {value.shape}, larger than {_LARGEST_ARRAY >> 20} MiB"
                 way = "pass it as an argument or convert it to a tensor outside the function"
                 self._refuse(f"it uses {label}, {what}: {way}", label)
             else:

@@ -65,7 +65,7 @@ def _in_columns(value: Any, shape: tuple[int, ...]) -> Any:
 
 DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
 BLOCKS = Op("blocks", _in_blocks, None, 1, sentence="puts each part of {0} on the diagonal of a stack of zeros")
-COLUMNS = Op("columns", _in_columns, None, 1, sentence="puts each column of {0} into a layer of a stack of zeros")
+COLUMNS = Op("columns", _in_columns, None, 1, sentence="places each column of {0} in a layer of its own, among zeros")
 FINITE = Op("finite", _finite, None, 1, sentence="checks that {0} is finite", elementwise=True)
 
 
