@@ -29,9 +29,10 @@ GPU_TOOLKIT = $(or $(CUDA_PATH),$(CUDA_HOME),$(wildcard /usr/local/cuda))
 GPU_RUN = $(if $(GPU_TOOLKIT),CUDA_HOME=$(GPU_TOOLKIT) )$(GPU_PYTHON)
 # Workers of each of the two pytest runs, which share the cores: browser and notebook tests mostly wait.
 WORKERS ?= 2
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 RUN_PARTS = WORKERS=$(WORKERS) $(BIN)/python -m tests.run
 
-.PHONY: help env chromium javascript lab lessons-played lessons-solved lessons-translated test test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
+.PHONY: help env chromium javascript lab lessons-played lessons-solved lessons-translated test test-all test-simulated test-amputated test-gpu test-mutants test-peers test-adapters test-fuzz lint types js bench bench-gpu bench-history docs docs-check docs-serve docs-links docs-publish docs-renew docs-pictures screenshots wheel site-lite test-front-ends test-pythons clean
 
 help: ## List the chores.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -50,8 +51,11 @@ $(BIN)/python:
 	     "$(PYTHON)" -m virtualenv --quiet $(VENV); } \
 	|| { rm -rf $(VENV); echo "Could not make $(VENV): install your system's python3-venv package (or virtualenv) and try again."; exit 1; }
 
+# The pip that comes with Python 3.11 takes twice as long. Python compiles a module when it is first imported; pip would
+# compile all ten thousand, which takes a minute.
 $(PACKAGES_STAMP): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(PIP_INSTALL) --upgrade pip
+	$(PIP_INSTALL) --editable '.[dev]'
 	@touch $@
 
 $(LAB_SETTINGS): $(LAB_DEFAULTS) | $(PACKAGES_STAMP)
@@ -85,8 +89,11 @@ lessons-translated: $(PACKAGES_STAMP) ## Write the lessons in other languages to
 lessons-solved: $(PACKAGES_STAMP) ## Write the lessons with an answer in every exercise, for teachers, to build/lessons_solved.
 	$(BIN)/python -m tests.lessons.solved build/lessons_solved
 
-test: env ## Run every check: Python, doctests, documents, notebooks, JavaScript, browser, simulator, lint, types.
+test: env ## Run the checks: Python, doctests, documents, notebooks, JavaScript, browser, simulator, lint, types.
 	$(RUN_PARTS) $(if $(TEST_ARGS),-- $(TEST_ARGS))
+
+test-all: env ## Run the checks with the tests marked slow, which take as long again as all others together.
+	$(RUN_PARTS) tests simulator types lint $(if $(TEST_ARGS),-- $(TEST_ARGS))
 
 test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.
 	$(RUN_PARTS) simulator -- $(TEST_ARGS)

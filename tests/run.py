@@ -6,8 +6,9 @@ last would leave a core idle.  The output of the tests is shown while they run, 
 the tests have ended, so that they do not mix.  A table of all parts comes last, and the status is 1 if one of them
 failed.
 
-``python -m tests.run lint types`` runs only these parts. Arguments after ``--`` are passed to pytest; with any, only
-the parts that run pytest are run.
+Tests marked ``slow`` are left out, and counted, and so are the types in the tests themselves.  Parts that are named run
+whole, and alone: ``python -m tests.run lint types``, or all four, as `make test-all` names them.  Arguments after
+``--`` are passed to pytest; with any, only the parts that run pytest are run, and all tests that are chosen.
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ SIMULATED = {"NUMBA_ENABLE_CUDASIM": "1"}
 """Numba reads this when it is imported, so the simulator needs processes of its own."""
 
 
-def commands(part: str, workers: str, chosen: list[str]) -> list[list[str]]:
-    """Return the commands of a part: all of them run, and all must end with 0."""
+def commands(part: str, workers: str, chosen: list[str], *, slow: bool) -> list[list[str]]:
+    """Return the commands of a part, with what is slow or without: all of them run, and all must end with 0."""
     color = ["--color=yes"] if sys.stdout.isatty() else []
-    pytest = [sys.executable, "-m", "pytest", *color, "-n", workers, "--dist"]
+    quick = [] if slow else ["-p", "tests.quick"]
+    pytest = [sys.executable, "-m", "pytest", *color, *quick, "-n", workers, "--dist"]
     return {
         # The cells of a notebook need one process, as JupyterLab's pages do; tests/conftest.py orders the files.
         "tests": [[*pytest, "loadfile", "--no-loadscope-reorder", *chosen]],
         "simulator": [[*pytest, "worksteal", "tests/simulated", "tests/gpu", *chosen]],
-        "types": [[tool("basedpyright")]],
+        "types": [[tool("basedpyright"), *([] if slow else ["autodiff_lab"])]],
         "lint": [[tool("ruff"), "check", "."], [tool("ruff"), "format", "--check", "."]],
     }[part]
 
@@ -103,11 +105,11 @@ def line_of(part: Running) -> str:
     return f"{part.part:<10} {how:<12} {part.seconds:4.0f} s  {part.closing if part.part in OF_PYTEST else ''}".rstrip()
 
 
-def run(parts: list[str], chosen: list[str]) -> int:
+def run(parts: list[str], chosen: list[str], *, slow: bool) -> int:
     """Run parts, with what pytest is told, and return the status: 0 if all is well."""
     workers = os.environ.get("WORKERS", "2")
     running = [
-        Running(part, commands(part, workers, chosen), shown=place == 0, polite=part == "simulator")
+        Running(part, commands(part, workers, chosen, slow=slow), shown=place == 0, polite=part == "simulator")
         for place, part in enumerate(parts)
     ]
     for part in running:
@@ -133,7 +135,7 @@ def main(arguments: list[str]) -> int:
         show(f"There is no part {', '.join(unknown)}. Try one of {', '.join(PARTS)}; what pytest takes follows --.\n")
         return 2
     try:
-        return run(parts or list(OF_PYTEST if chosen else PARTS), chosen)
+        return run(parts or list(OF_PYTEST if chosen else PARTS), chosen, slow=bool(arguments))
     except KeyboardInterrupt:  # the terminal interrupts the parts as well
         return 130
 

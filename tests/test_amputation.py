@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import pytest
+
 from tests.amputation import APART, from_extras, is_about_what_is_hidden
 from tests.amputation.sitecustomize import is_hidden
 from tests.test_layers import imports_of, modules
@@ -18,6 +20,7 @@ PART = [
 """What the default run tries: a file of each of a few folders, in some seconds."""
 
 
+@pytest.mark.slow
 def test_a_part_of_the_suite_passes_with_the_hidden_parts_missing(figure: Callable[[str, str], None]) -> None:
     path = os.pathsep.join([str(ROOT / "tests" / "amputation"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "tests.amputation.plugin", *PART]
@@ -28,6 +31,7 @@ def test_a_part_of_the_suite_passes_with_the_hidden_parts_missing(figure: Callab
     figure("amputated, a part", run.stdout.strip().splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_nothing_of_the_core_imports_a_hidden_module_while_it_loads() -> None:
     wrong = [
         f"{shown(path)}:{found.line} imports {found.target}"
@@ -39,6 +43,7 @@ def test_nothing_of_the_core_imports_a_hidden_module_while_it_loads() -> None:
     assert not wrong, "These would not load without the parts that an amputated run hides:\n" + "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_no_test_of_the_core_imports_extras_while_it_loads() -> None:
     wrong: list[str] = []
     for path in project_files():

@@ -303,6 +303,7 @@ def test_a_folder_that_cannot_be_made_is_said(
 # --- doctor and the rest -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_doctor_speaks_of_everything_it_should() -> None:
     """One line each, here where the recording works; nothing it runs prints a warning."""
     done = shell("doctor")

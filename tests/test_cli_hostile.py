@@ -59,6 +59,7 @@ def run_in(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the scripts use what POSIX systems have")
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_recording_is_written_where_the_call_was_made(name: str, tmp_path: Path) -> None:

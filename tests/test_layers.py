@@ -276,6 +276,7 @@ def test_nothing_imports_an_adapter_that_the_user_did_not_ask_for() -> None:
     assert not wrong, "An adapter is imported by its name, by its user:\n" + "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_every_rightward_method_still_needs_its_exception() -> None:
     stale = set(RIGHTWARD)
     defined: set[tuple[str, str]] = set()

@@ -83,6 +83,7 @@ def _public_names() -> list[str]:
     return ["autodiff_lab", *(f"autodiff_lab.{name}" for name in sorted(names))]
 
 
+@pytest.mark.slow
 @needs_fork
 def test_every_public_module_can_be_the_first_to_load() -> None:
     names = _public_names()
@@ -102,6 +103,7 @@ def imported_at_once(sources: dict[str, str], packages: set[str]) -> dict[str, s
     return found
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """So that whichever loads first, all it needs can load before it."""
     paths = {".".join(parts).removesuffix("__init__").removesuffix("."): path for path, parts in modules()}

@@ -43,6 +43,7 @@ def functions() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.extras
 def test_a_type_checker_reports_a_misspelt_keyword_of_every_public_function(tmp_path: Path) -> None:
     names = functions()

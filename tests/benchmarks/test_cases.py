@@ -15,6 +15,7 @@ from tests.benchmarks.libraries import PEERS
 OURS = [name for name, peer in PEERS.items() if peer.ours or name == "numpy"]
 
 
+@pytest.mark.slow(keep=12)
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_values_and_gradients_are_those_of_the_program_by_hand(

@@ -13,6 +13,7 @@ from tests.benchmarks.programs.numeric import Numeric
 from tests.benchmarks.programs.program import SCALES, TEST
 
 
+@pytest.mark.slow(keep=16)
 @pytest.mark.parametrize("name", TESTED)
 def test_values_and_gradients_are_those_of_differences(name: str, figure: Callable[[str, str], None]) -> None:
     program, library = TESTED[name], PEERS["lab"].library()

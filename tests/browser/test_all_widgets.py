@@ -13,6 +13,7 @@ from tests.widgets.test_bad_input import NAMES
 WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_a_widget_in_both_themes_and_widths(
     kind: str, open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
@@ -30,6 +31,7 @@ def test_a_widget_in_both_themes_and_widths(
     assert view.page.evaluate(VIOLATIONS) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NAMED)
 def test_a_hostile_name_is_text_and_breaks_nothing(kind: str, open_page: OpenPage, tmp_path: Path) -> None:
     for name in (NAMES["markup"], NAMES["right to left"] + NAMES["emoji"], NAMES["10,000 characters"]):
@@ -40,6 +42,7 @@ def test_a_hostile_name_is_text_and_breaks_nothing(kind: str, open_page: OpenPag
         assert view.page.evaluate(WIDE) <= 0, name[:40]
 
 
+@pytest.mark.slow
 def test_two_views_of_each_model_one_of_them_closed(open_notebook: OpenNotebook) -> None:
     made = [f"shown = EXAMPLES[{kind!r}]('f')\nshown" for kind in EXAMPLES]
     cells = [f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom tests.widgets.examples import EXAMPLES"]

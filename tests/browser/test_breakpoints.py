@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
 from tests.browser.conftest import OpenPage, Screenshot
@@ -44,6 +46,7 @@ def test_a_page_runs_to_the_steps_that_meet_a_condition(open_page: OpenPage, tmp
     assert read_step(root)["step"] == 1
 
 
+@pytest.mark.slow
 def test_the_first_number_that_is_too_large_is_found(
     open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
 ) -> None:

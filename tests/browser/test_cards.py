@@ -17,6 +17,7 @@ READ = """() => {
 }"""
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("doctype", ["<!doctype html>", ""])
 def test_cards_can_be_read(browser: Browser, theme: str, doctype: str, tmp_path: Path) -> None:

@@ -234,6 +234,7 @@ def test_a_finger_drags_the_point(browser: object, tmp_path: Path) -> None:
     context.close()
 
 
+@pytest.mark.slow
 def test_in_jupyterlab_the_kernel_gives_finer_samples_and_hears_where_the_point_is(
     open_notebook: OpenNotebook, screenshot: Screenshot
 ) -> None:
@@ -265,6 +266,7 @@ def test_in_jupyterlab_the_kernel_gives_finer_samples_and_hears_where_the_point_
             screenshot(view, name, dark=dark, width=width, of=view.page.locator(".lab-curves"))
 
 
+@pytest.mark.slow
 def test_two_views_of_one_explorer_show_the_same_point(open_notebook: OpenNotebook) -> None:
     view = open_notebook([NOTEBOOK, "explorer"])
     view.page.wait_for_function("() => document.querySelectorAll('.lab-curves .handle.point').length === 2")
@@ -293,6 +295,7 @@ def run_cell(view: View, code: str) -> str:
     )
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("width", [1300, 640])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_exported_page_fits_and_is_photographed(page: Callable[..., View], dark: bool, width: int) -> None:
@@ -304,6 +307,7 @@ def test_the_exported_page_fits_and_is_photographed(page: Callable[..., View], d
     view.screenshot(f"curves-page-{'dark' if dark else 'light'}-{width}", dark=dark, width=width)
 
 
+@pytest.mark.slow
 def test_keys_with_ctrl_and_shift_enter_belong_to_the_notebook_and_escape_gives_the_focus_back(
     open_notebook: OpenNotebook,
 ) -> None:
@@ -321,6 +325,7 @@ def test_keys_with_ctrl_and_shift_enter_belong_to_the_notebook_and_escape_gives_
     view.page.wait_for_function("() => document.querySelectorAll('.jp-Notebook .jp-Cell').length === 2")
 
 
+@pytest.mark.slow
 def test_a_slider_and_zooming_out_ask_the_kernel(open_notebook: OpenNotebook) -> None:
     source = "import autodiff_lab as lab\n\nlab.explore(lambda x, a: a * x * x, -1, 1, x=0.5, a=2.0)"
     view = open_notebook([source])

@@ -1,5 +1,7 @@
 """The explorer inside a real JupyterLab: a recording displays itself, keys stay inside, the kernel gets the step."""
 
+import pytest
+
 from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.pages import explorer, read_boxes, read_step, take_focus
 from tests.browser.view import View
@@ -49,6 +51,7 @@ def test_a_recording_displays_as_an_explorer_that_steps(open_notebook: OpenNoteb
     screenshot(view, "explorer-jupyterlab-narrow", width=760)
 
 
+@pytest.mark.slow
 def test_the_formula_of_a_rule_is_mathml(open_notebook: OpenNotebook) -> None:
     view = open_notebook([PROGRAM, "recording"])
     root = explorer(view.page)
@@ -61,6 +64,7 @@ def test_the_formula_of_a_rule_is_mathml(open_notebook: OpenNotebook) -> None:
     assert rule.evaluate("element => element.textContent.replace(/\\s/g, '')") == "cosx"
 
 
+@pytest.mark.slow
 def test_keys_pressed_in_the_explorer_do_not_edit_the_notebook(open_notebook: OpenNotebook) -> None:
     view = open_notebook([PROGRAM, "recording"])
     root = explorer(view.page)
@@ -75,6 +79,7 @@ def test_keys_pressed_in_the_explorer_do_not_edit_the_notebook(open_notebook: Op
     assert root.locator(".graph").evaluate("panel => panel === document.activeElement")
 
 
+@pytest.mark.slow
 def test_two_views_of_one_explorer_go_together(open_notebook: OpenNotebook) -> None:
     make = "from autodiff_lab.widgets.explorer import Explorer\nexplorer = Explorer(recording)"
     view = open_notebook([PROGRAM, make, "display(explorer, explorer)"])
@@ -87,6 +92,7 @@ def test_two_views_of_one_explorer_go_together(open_notebook: OpenNotebook) -> N
         "() => document.querySelectorAll('.explorer [id]').length") == 0, "ids of two views would collide"  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_kernel_is_told_the_step_and_can_set_it(open_notebook: OpenNotebook) -> None:
     show = "from autodiff_lab.widgets.explorer import Explorer\nexplorer = Explorer(recording, step=0)\nexplorer"
     view = open_notebook([PROGRAM, show, ""])
@@ -107,6 +113,7 @@ def run_in_last_cell(view: View, source: str) -> None:
     view.page.keyboard.press("Shift+Enter")
 
 
+@pytest.mark.slow
 def test_ten_fast_key_presses_are_ten_steps(open_notebook: OpenNotebook) -> None:
     """The front end never waits for the kernel, so that no press is lost."""
     view = open_notebook([NET])
@@ -123,6 +130,7 @@ def test_ten_fast_key_presses_are_ten_steps(open_notebook: OpenNotebook) -> None
     assert read_step(root)["step"] == 10, "the kernel's echo does not turn the clock back"
 
 
+@pytest.mark.slow
 def test_scopes_fold_in_the_notebook(open_notebook: OpenNotebook, screenshot: Screenshot) -> None:
     view = open_notebook([NET])
     root = explorer(view.page)
@@ -134,6 +142,7 @@ def test_scopes_fold_in_the_notebook(open_notebook: OpenNotebook, screenshot: Sc
     screenshot(view, "explorer-scope")
 
 
+@pytest.mark.slow
 def test_an_explorer_that_is_gone_leaves_nothing_behind(open_notebook: OpenNotebook) -> None:
     """Clearing the output ends a running player and takes every listener away: nothing throws afterwards."""
     view = open_notebook([PROGRAM, "recording"])
@@ -156,6 +165,7 @@ except ValueError:
 recording"""
 
 
+@pytest.mark.slow
 def test_a_program_that_raises_leaves_a_recording_that_shows_where(open_notebook: OpenNotebook) -> None:
     root = explorer(open_notebook([RAISES]).page)
     assert root.locator(".box.failed").count() == 1

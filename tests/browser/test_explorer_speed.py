@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.recording import Recording
@@ -61,6 +62,7 @@ def percentiles(times: list[float]) -> str:
     return f"{middle:.1f} ms median, {high:.1f} ms at the 95th percentile"
 
 
+@pytest.mark.slow
 def test_a_step_at_500_nodes(open_page: OpenPage, tmp_path: Path, figure: Figure) -> None:
     file = save(small_ops(500), tmp_path)
     figure("explorer, page with 500 ops and every value", f"{file.stat().st_size / 1000:.0f} kB")
@@ -77,6 +79,7 @@ def test_a_step_at_500_nodes(open_page: OpenPage, tmp_path: Path, figure: Figure
     figure("explorer, step at 500 nodes, key to next frame", percentiles(times["drawn"]))
 
 
+@pytest.mark.slow
 def test_opening_2000_ops_in_scopes(open_page: OpenPage, tmp_path: Path, figure: Figure) -> None:
     recording = small_ops(2000, blocks=40)
     assert len(recording.order) >= 4000
@@ -102,5 +105,6 @@ def test_the_page_of_a_small_program(tmp_path: Path, figure: Figure) -> None:
     assert size < 130_000
 
 
+@pytest.mark.slow
 def test_the_page_of_500_ops_is_below_a_megabyte(tmp_path: Path) -> None:
     assert save(small_ops(500), tmp_path).stat().st_size < 1_000_000

@@ -62,6 +62,7 @@ def card(root: Locator) -> dict[str, str]:
     return {"": root.locator(".card h3").inner_text(), **dict(zip(terms, told, strict=True))}
 
 
+@pytest.mark.slow
 def test_ancestors_descendants_and_a_path_by_keys(view: View, root: Locator, screenshot: Screenshot) -> None:
     search(root, "sin")
     press(root.page, "Escape", "a")
@@ -81,6 +82,7 @@ def test_ancestors_descendants_and_a_path_by_keys(view: View, root: Locator, scr
     screenshot(view, "find-and-trace-path")
 
 
+@pytest.mark.slow
 def test_a_path_by_clicks(root: Locator) -> None:
     root.locator(".box", has_text="kept").first.click()
     root.locator(".box", has_text="Σ").click(modifiers=["Shift"])
@@ -123,6 +125,7 @@ def test_the_ops_on_a_tensor_s_card_are_links(root: Locator) -> None:
     assert read_step(root)["step"] == 0
 
 
+@pytest.mark.slow
 def test_the_remark_leads_to_the_cut_and_what_lies_behind_it_is_told_apart(
     view: View, root: Locator, screenshot: Screenshot
 ) -> None:
@@ -167,6 +170,7 @@ def test_the_graph_is_walked_as_a_tree_and_every_move_is_announced(open_page: Op
     assert told[8].startswith("Closed")
 
 
+@pytest.mark.slow
 def test_search_by_shape_and_the_next_step_that_touches_a_node(root: Locator) -> None:
     search(root, "(3, 4)")
     assert root.locator(".count").inner_text() == "1 of 6"
@@ -185,6 +189,7 @@ def test_search_by_shape_and_the_next_step_that_touches_a_node(root: Locator) ->
     assert read_step(root)["step"] == first["step"]
 
 
+@pytest.mark.slow
 def test_nodes_are_coloured_by_a_measure_with_its_number_and_by_one_of_the_user(
     open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
 ) -> None:

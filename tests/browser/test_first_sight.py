@@ -37,6 +37,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_opens_whole_with_its_input_and_its_loss(
     name: str,
@@ -66,6 +67,7 @@ def test_a_program_opens_whole_with_its_input_and_its_loss(
             screenshot(view, f"first-sight-{name.replace(' ', '-')}-{wide}-{theme}", dark=dark, width=wide)
 
 
+@pytest.mark.slow
 def test_a_loop_is_one_node_that_opens_at_the_current_iteration(
     open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

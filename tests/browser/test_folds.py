@@ -69,6 +69,7 @@ def test_scopes_open_side_by_side_and_inside_each_other(root: Locator) -> None:
     assert frames(root) == ["shead"]
 
 
+@pytest.mark.slow
 def test_a_step_is_marked_inside_an_open_fold(root: Locator) -> None:
     open_fold(root, "snet")
     open_fold(root, "snet/first")
@@ -99,6 +100,7 @@ def test_an_open_loop_goes_along_with_the_steps(root: Locator) -> None:
     assert {"turn 1", "turn 3"} <= set(root.locator(".box.outside .label").all_text_contents())
 
 
+@pytest.mark.slow
 def test_a_search_opens_the_folds_around_what_it_finds(root: Locator) -> None:
     root.page.keyboard.press("/")
     root.page.keyboard.type("tanh")
@@ -130,6 +132,7 @@ def test_folds_glide_unless_less_motion_is_asked_for(root: Locator) -> None:
     assert root.page.evaluate(moving) == 0
 
 
+@pytest.mark.slow
 def test_open_folds_in_the_dark_and_in_a_small_window(
     open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
 ) -> None:
@@ -156,6 +159,7 @@ shown = Explorer(recording, unfolded=["one"])
 shown"""
 
 
+@pytest.mark.slow
 def test_folds_stay_as_they_were_left_in_a_second_view(open_notebook: OpenNotebook) -> None:
     view = open_notebook([NOTEBOOK, "shown"])
     first, second = (view.page.locator(".explorer").nth(place) for place in (0, 1))

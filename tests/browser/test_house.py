@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.browser.conftest import OpenNotebook, OpenPage
 from tests.browser.view import leaves_the_machine
 
@@ -49,12 +51,14 @@ display(Javascript('console.error("on purpose"); setTimeout(() => { throw new Er
     assert len(view.problems()) >= 3
 
 
+@pytest.mark.slow
 def test_a_cell_that_raises_ends_the_wait_and_shows_its_error(open_notebook: OpenNotebook) -> None:
     view = open_notebook(["1 / 0", "print('never reached')"])
     assert "ZeroDivisionError" in view.cell_outputs()[0]
     assert len(view.cell_outputs()) == 1
 
 
+@pytest.mark.slow
 def test_the_dark_theme_and_a_narrow_window_reach_the_screenshot(open_notebook: OpenNotebook) -> None:
     view = open_notebook(["print('hello')"])
     background = "() => getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor"

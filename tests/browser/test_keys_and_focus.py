@@ -50,6 +50,7 @@ def counts(page: Page) -> list[int | None]:
     )
 
 
+@pytest.mark.slow
 def test_plain_keys_are_the_widgets_and_the_others_the_notebooks(
     open_notebook: OpenNotebook, jupyter: JupyterServer
 ) -> None:
@@ -113,6 +114,7 @@ guess = lessons.predict("What is the gradient?")
 guess"""
 
 
+@pytest.mark.slow
 def test_unlocking_moves_the_focus_into_the_picture(open_notebook: OpenNotebook) -> None:
     page = open_notebook([LESSON, "guess.unlock(recording)", "a_last_cell = 1"]).page
     page.get_by_placeholder("a number").fill("6")
@@ -130,6 +132,7 @@ def test_unlocking_moves_the_focus_into_the_picture(open_notebook: OpenNotebook)
     page.wait_for_function("() => document.activeElement.matches('.explorer .graph')")
 
 
+@pytest.mark.slow
 def test_the_wheel_scrolls_the_page_and_with_ctrl_zooms(open_notebook: OpenNotebook, screenshot: Screenshot) -> None:
     """At 200 % zoom a window of 1300 by 1000 has 650 by 500 pixels: the sentence stays, however far one scrolls."""
     view = open_notebook([PROGRAM, *["pass"] * 30])
@@ -187,6 +190,7 @@ HEIGHTS = """root => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1300, 640])
 def test_nothing_moves_between_steps(
     width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_page: OpenPage

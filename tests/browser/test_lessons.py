@@ -331,6 +331,7 @@ OPEN = {
 """What a learner does in each lesson, and sees."""
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_runs_and_opens_with_a_prediction(
     path: Path, open_notebook: OpenNotebook, screenshot: Screenshot

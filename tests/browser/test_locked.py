@@ -1,5 +1,6 @@
 """A locked explorer shows nothing ahead of the lock, whatever key is pressed, and opens step by step."""
 
+import pytest
 from playwright.sync_api import Locator
 
 from tests.browser.conftest import OpenNotebook
@@ -29,6 +30,7 @@ def told(explorer: Locator) -> list[str]:
     return list(explorer.evaluate("(root, numbers) => numbers.filter(n => root.outerHTML.includes(n))", AHEAD))
 
 
+@pytest.mark.slow
 def test_no_key_tells_what_is_ahead_of_the_lock(open_notebook: OpenNotebook) -> None:
     view = open_notebook([PROGRAM])
     explorer, keys = view.page.locator(".explorer"), view.page.keyboard
@@ -55,6 +57,7 @@ def test_no_key_tells_what_is_ahead_of_the_lock(open_notebook: OpenNotebook) -> 
         assert told(explorer) == []
 
 
+@pytest.mark.slow
 def test_each_answer_opens_its_step_and_no_other(open_notebook: OpenNotebook) -> None:
     view = open_notebook([PROGRAM])
     explorer, keys = view.page.locator(".explorer"), view.page.keyboard

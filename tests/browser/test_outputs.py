@@ -67,6 +67,7 @@ def three(open_notebook: OpenNotebook) -> View:
     return view
 
 
+@pytest.mark.slow
 def test_each_widget_has_its_picture_as_an_output_of_its_own(
     three: View, jupyter: JupyterServer, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -85,6 +86,7 @@ def test_each_widget_has_its_picture_as_an_output_of_its_own(
     assert all(word in text for word, text in zip(("multiply", "sin", "tanh"), pictures, strict=True))
 
 
+@pytest.mark.slow
 def test_nbconvert_shows_the_pictures_without_a_network_and_without_options(
     three: View, jupyter: JupyterServer, new_view: Callable[..., View], tmp_path: Path
 ) -> None:
@@ -105,6 +107,7 @@ def _size(image: Any) -> bool:
     return image.evaluate("async image => { await image.decode(); return image.clientWidth > 100; }")
 
 
+@pytest.mark.slow
 def test_a_saved_notebook_has_each_script_once_and_no_model_of_an_earlier_run(
     open_notebook: OpenNotebook, jupyter: JupyterServer, figure: Callable[[str, str], None]
 ) -> None:
@@ -126,6 +129,7 @@ def test_a_saved_notebook_has_each_script_once_and_no_model_of_an_earlier_run(
     assert view.page.locator(".explorer").count() == 5
 
 
+@pytest.mark.slow
 def test_a_widget_that_was_let_go_opens_again_when_it_is_shown(open_notebook: OpenNotebook) -> None:
     view = open_notebook([RECORDED, "kept = recording.explore()", "shown = kept\nshown"])
     explorer(view.page, 1)
@@ -147,6 +151,7 @@ def test_a_widget_that_was_let_go_opens_again_when_it_is_shown(open_notebook: Op
     assert explorer(view.page, 1).get_attribute("data-step") == "1"
 
 
+@pytest.mark.slow
 def test_a_long_recording_is_kept_packed_and_opens_without_a_kernel(
     open_notebook: OpenNotebook, jupyter: JupyterServer, open_page: OpenPage
 ) -> None:

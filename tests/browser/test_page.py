@@ -144,6 +144,7 @@ def test_walking_the_graph_by_keyboard_is_spoken(open_page: OpenPage, tmp_path: 
     assert "x: float32" in read_step(root)["live"]
 
 
+@pytest.mark.slow
 def test_search_finds_and_shows_a_node(open_page: OpenPage, tmp_path: Path) -> None:
     root = explorer(open_page(save(handmade.many(300), tmp_path)).page)
     take_focus(root)
@@ -160,6 +161,7 @@ def test_search_finds_and_shows_a_node(open_page: OpenPage, tmp_path: Path) -> N
     assert root.locator(".box.found").count() == 0
 
 
+@pytest.mark.slow
 def test_500_ops_open_whole_and_can_be_read_where_one_zooms_in(
     open_page: OpenPage, tmp_path: Path, screenshot: Screenshot
 ) -> None:
@@ -249,6 +251,7 @@ def test_without_javascript_the_picture_and_the_trace_are_there(browser: Browser
         context.close()
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1300, 640])
 def test_the_card_stands_beside_the_graph_or_below_it(

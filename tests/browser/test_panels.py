@@ -69,6 +69,7 @@ def test_elements_that_were_kept_say_nothing_of_computing(root: Locator) -> None
     assert "computed" not in root.locator(".elements").inner_text()
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_with_every_panel_open(
     open_page: OpenPage, tmp_path: Path, screenshot: Screenshot, dark: bool

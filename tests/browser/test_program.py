@@ -56,6 +56,7 @@ def marked(root: Locator) -> tuple[list[str], list[str], list[str]]:
     return nodes, program, source
 
 
+@pytest.mark.slow
 def test_keys_and_pointer_mark_the_same_op_in_all_three_views(
     open_page: OpenPage, tmp_path: Path, function: Any
 ) -> None:

@@ -97,6 +97,7 @@ class Walk:
                 self.compared += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_every_number_of_a_random_program_is_right(seed: int, open_page: OpenPage, tmp_path: Path) -> None:
     program = random_program(seed)

@@ -1,6 +1,7 @@
 """A notebook that is saved, closed and opened with a new kernel: the pictures are there before any cell runs."""
 
 import nbformat
+import pytest
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.jupyter_server import JupyterServer
@@ -17,6 +18,7 @@ recording"""
 EXPLORED = "lab.explore(lab.sin, -3, 3, x=1.0)"
 
 
+@pytest.mark.slow
 def test_a_saved_notebook_shows_its_pictures_before_any_cell_runs(
     jupyter: JupyterServer, open_notebook: OpenNotebook
 ) -> None:

@@ -137,6 +137,7 @@ def test_a_cell_of_a_tensor_can_be_typed_and_nonsense_is_refused(open_page: Open
     assert "[[1, 0.25], [3, −1]]" in (root.locator(".box.variable .value").text_content() or "")
 
 
+@pytest.mark.slow
 def test_frames_while_dragging(open_page: OpenPage, tmp_path: Path, figure: Callable[[str, str], None]) -> None:
     view = open_page(save(chain(50), tmp_path))
     root = explorer(view.page)

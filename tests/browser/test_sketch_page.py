@@ -4,12 +4,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 from autodiff_lab import lessons
 from autodiff_lab.draw.sketches import reach
 from tests.browser.conftest import OpenPage, Screenshot
 
 
+@pytest.mark.slow
 def test_the_slope_of_the_day_is_drawn_beaten_and_saved(
     open_page: OpenPage, screenshot: Screenshot, tmp_path: Path
 ) -> None:
@@ -52,6 +54,7 @@ def test_the_slope_of_the_day_is_drawn_beaten_and_saved(
     pad.get_by_text("Nothing is drawn yet.").wait_for()
 
 
+@pytest.mark.slow
 def test_the_pad_is_a_picture_of_its_own_in_the_kernel(open_page: OpenPage, tmp_path: Path) -> None:
     pad = lessons.sketch_pad(lambda x: x * x * x - 3.0 * x, -2.2, 2.2)
     pad.draw([9, 4, 1, -1, -2, -1, 1, 4, 9])

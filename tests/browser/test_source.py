@@ -82,6 +82,7 @@ def test_a_recording_without_lines_says_so(open_page: OpenPage, tmp_path: Path) 
     assert root.locator("section.source").inner_text().strip() == "This recording has no source lines."
 
 
+@pytest.mark.slow
 def test_the_source_in_both_themes(open_page: OpenPage, tmp_path: Path, screenshot: Screenshot) -> None:
     for width, dark in ((1300, False), (640, True)):
         view = open_page(save(program(), tmp_path), width=width)
@@ -108,6 +109,7 @@ CURSOR = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_in_a_notebook_a_node_leads_to_its_line(open_notebook: OpenNotebook) -> None:
     view = open_notebook(CELLS)
     page, root = view.page, explorer(view.page)

@@ -8,6 +8,7 @@ from autodiff_lab import lessons
 from tests.browser.conftest import OpenPage, Screenshot
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1300, 640])
 def test_a_step_is_typed_and_its_parts_are_merged(
     width: int, tmp_path: Path, open_page: OpenPage, screenshot: Screenshot

@@ -57,6 +57,7 @@ def _site(folder: Path) -> None:
     (folder / "packages.json").write_text(json.dumps({**texts, SMOKE.name: SMOKE.read_text("utf-8")}), "utf-8")
 
 
+@pytest.mark.slow
 def test_a_tab_gives_what_this_python_gives(
     new_view: Callable[..., View], tmp_path: Path, figure: Callable[[str, str], None]
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_gradient_appears_when_its_pass_delivers_it(open_page: OpenPage, tmp_p
     assert root.locator(".edge.adjoint").count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["two_layer_net", "newton"])
 def test_numbers_beside_edges_cover_no_box(
     name: str, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -89,6 +90,7 @@ def test_numbers_beside_edges_cover_no_box(
     assert labels >= 2, "long numbers stay on the card, short ones are there"
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize(("width", "height"), [(1300, 1000), (1300, 500), (640, 1000)])
 def test_the_page_fills_the_window(
     open_page: OpenPage,

@@ -137,6 +137,7 @@ def test_what_measures_slower_than_the_function_runs_eagerly_until_it_is_timed_a
     assert said["differ"] < 1e-3
 
 
+@pytest.mark.slow(keep=1)
 @needs_numba
 @pytest.mark.parametrize(
     "switch", [{"AUTODIFF_LAB_COMPILE": "wait"}, {"AUTODIFF_LAB_KERNELS": "numpy"}, {"AUTODIFF_LAB_KERNELS": "numba"}],
@@ -157,6 +158,7 @@ def test_the_switch_makes_the_second_call_run_the_program_and_two_runs_agree_bit
     assert not first["child"]
 
 
+@pytest.mark.slow(keep=1)
 @needs_numba
 @pytest.mark.parametrize(
     "harm",
@@ -241,6 +243,7 @@ def test_a_disk_that_is_full_costs_nothing_but_the_next_process(tmp_path: Path) 
     assert not list(tmp_path.glob("*.code*"))
 
 
+@pytest.mark.slow
 @needs_numba
 def test_damaged_files_are_compiled_again_elsewhere(tmp_path: Path) -> None:
     code = """
@@ -262,6 +265,7 @@ def test_damaged_files_are_compiled_again_elsewhere(tmp_path: Path) -> None:
     assert {path: len(path.read_bytes()) for path in tmp_path.glob("*.code")} == {p: len(d) for p, d in kept.items()}
 
 
+@pytest.mark.slow
 @needs_numba
 def test_two_processes_that_compile_the_same_at_once_share_a_folder(tmp_path: Path) -> None:
     code = """
@@ -292,6 +296,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_next_process(tmp_
     assert not said["modules"]  # machine code came through the pipe
 
 
+@pytest.mark.slow
 @needs_numba
 @needs_fork
 def test_a_fork_while_another_process_compiles_goes_on_in_both(tmp_path: Path) -> None:
@@ -313,6 +318,7 @@ def test_a_fork_while_another_process_compiles_goes_on_in_both(tmp_path: Path) -
     assert said["child"] == 0
 
 
+@pytest.mark.slow(keep=1)
 @needs_numba
 @pytest.mark.parametrize("moment", ["", "\nwhile elsewhere._state['child'] is None: time.sleep(0.001)"], ids=str)
 def test_the_interpreter_may_end_while_another_process_compiles(moment: str, tmp_path: Path) -> None:

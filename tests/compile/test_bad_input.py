@@ -80,6 +80,7 @@ def test_layouts_change_nothing(shape: tuple[int, ...]) -> None:
     assert compiled.fallbacks == 0
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(6, 40), (300, 260), (1, 1), (1, 5000), (3, 1)])
 def test_nan_infinities_denormals_and_both_zeros_go_where_eager_ops_put_them(dtype: str, shape: Any) -> None:

@@ -112,6 +112,7 @@ def same(function: Callable[[Any], Any], x: np.ndarray, compiled: Any = None) ->
     return compiled
 
 
+@pytest.mark.slow(keep=16)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", [*BANDED, *OTHER])
 def test_jacobians_and_hessians_are_those_of_whole_stacks(name: str, dtype: str) -> None:

@@ -106,6 +106,7 @@ class _Choice:
         ])()  # fmt: skip
 
 
+@pytest.mark.slow(keep=20)
 @pytest.mark.parametrize("seed", range(100))
 def test_components_give_what_stacks_give(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "LEFT", 100.0)
@@ -147,6 +148,7 @@ def _chain(angles: Any, points: Any) -> Any:
     return value, *slopes, outer.gradient(total, angles)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_chain_of_rotations_is_computed_without_matrices(dtype: str) -> None:
     draw = np.random.default_rng(3)
@@ -171,6 +173,7 @@ def test_zeros_of_a_matrix_keep_nan() -> None:
         np.testing.assert_array_equal(np.isnan(found.numpy()), np.isnan(expected.numpy()))
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("seed", range(4))
 def test_components_run_as_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "LEFT", 100.0)

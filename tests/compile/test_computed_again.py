@@ -45,6 +45,7 @@ def test_a_loss_and_its_gradient_store_no_array_between_them(monkeypatch: pytest
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("seed", [2006, 2026, 2035, 2065, 2076, 2086, 2124, 2128, 2138, 2211])
 def test_random_programs_that_store_less_give_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dtype = ["float32", "float64"][seed % 2]

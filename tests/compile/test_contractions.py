@@ -35,6 +35,7 @@ def _with_derivatives(equation: str) -> Any:
     return program
 
 
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("equation", EQUATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_it_agrees_with_the_kernel(equation: str, dtype: str) -> None:
@@ -94,6 +95,7 @@ def test_products_of_complex_matrices(left: tuple[int, ...], right: tuple[int, .
     assert ("matmul_(" in compiled.source.split("def program")[-1]) == left_to_numpy
 
 
+@pytest.mark.slow
 def test_a_loop_with_one_runs_as_a_loop() -> None:
     """Bodies that attract one another, with the force written as a contraction."""
 

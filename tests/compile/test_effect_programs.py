@@ -12,6 +12,7 @@ COUNT = int(os.environ.get("FUZZ_COUNT", "300"))
 PARTS = 6
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs_do_the_same(part: int, figure: Callable[[str, str], None]) -> None:
     """Results, exceptions and the world afterwards; nine of ten programs without effects never fall back."""

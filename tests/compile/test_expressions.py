@@ -59,6 +59,7 @@ def program_of(names: list[str], arguments: dict[str, np.ndarray]) -> Program:
     return Program(tuple(places.values()), (), {}, tuple(lines), tuple(line.outs[0] for line in lines), (), values)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize("group", range(len(GROUPS)))
 def test_ops_in_loops_agree_with_their_eager_kernels(group: int, kind: str) -> None:

@@ -108,6 +108,7 @@ def test_a_recurrence_of_half_floats_is_a_loop() -> None:
     assert "run as loops" in compiled.why()
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_chains(seed: int) -> None:
     draw = np.random.default_rng(seed)

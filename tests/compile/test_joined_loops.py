@@ -21,6 +21,7 @@ def test_a_small_recurrent_net_is_one_call_forward_and_backward() -> None:
     assert compiled.source.count("def recurrence_") == len(turns_of(compiled))
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_loops_by_themselves_and_in_sequences_give_the_same_bits(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     given = arguments(2, "float64")
@@ -36,6 +37,7 @@ def test_loops_by_themselves_and_in_sequences_give_the_same_bits(program: Any, m
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
+@pytest.mark.slow
 def test_arrays_that_other_lines_make_are_put_together_for_the_turns() -> None:
     def run(x: Any, w: Any) -> Any:
         with lab.GradientTape() as tape:

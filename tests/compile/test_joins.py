@@ -60,6 +60,7 @@ def run(step: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return whole
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("step", "cuts"), [(spread, True), (far, True), (measured, True), (joined, True), (twice, True), (three, False)]

@@ -98,6 +98,7 @@ LARGE = """
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit() -> None:
     pytest.importorskip("numba", reason="loops need Numba")
     found = {run(LARGE, {"AUTODIFF_LAB_THREADS": str(n)}).stdout for n in (1, 2, 5)}

@@ -88,6 +88,7 @@ def _program(seed: int, dtype: str) -> tuple[Callable[..., Any], list[Any]]:
     return run, given
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_parts_give_what_they_give_op_by_op(seed: int) -> None:
     dtype = ("float32", "float64")[seed % 2]

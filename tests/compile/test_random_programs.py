@@ -32,6 +32,7 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
+@pytest.mark.slow
 def test_random_programs_give_the_bits_of_the_eager_function(figure: Callable[[str, str], None]) -> None:
     dtypes = ["float32", "float64"]
     whole = 0
@@ -42,6 +43,7 @@ def test_random_programs_give_the_bits_of_the_eager_function(figure: Callable[[s
     assert whole >= WHOLE
 
 
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize("seed", range(1000, 1024))
 def test_fused_loops_agree_with_eager_ops(seed: int) -> None:
     pytest.importorskip("numba", reason="fused loops need Numba")

@@ -122,6 +122,7 @@ def _given(dtype: str, rows: int, turns: int = TURNS) -> list[Any]:
     return [lab.constant((draw.standard_normal(shape) * 0.6).astype(dtype)) for shape in shapes]
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("step", STEPS)
 def test_forms_run_in_loops_with_second_derivatives(step: Step) -> None:
     """Few rows, or more than a vector holds, in turn; either dtype."""
@@ -140,6 +141,7 @@ def _one_after_the_other(h: Any, x: Any) -> Any:
     return h
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize(("dtype", "rows"), [("float64", 2), ("float32", 7)])
 def test_ragged_sizes_agree(dtype: str, rows: int) -> None:
     """All forms in one turn, forward."""
@@ -153,6 +155,7 @@ def test_ragged_sizes_agree(dtype: str, rows: int) -> None:
     assert turns_of(compiled), compiled.why()
 
 
+@pytest.mark.slow
 def test_forms_run_in_sequences() -> None:
     """What runs once is not a loop, but one call or a few."""
     compiled = agree(_looped(_one_after_the_other, 1, second=False), _given("float32", 4, 1), TOLERANCE["float32"])

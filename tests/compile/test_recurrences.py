@@ -49,6 +49,7 @@ def agree(function: Callable[..., Any], given: list[Any], tolerance: float) -> A
     return compiled
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_recurrences_run_as_loops(program: Callable[..., Any]) -> None:
     """Recurrent nets, integrators, descent inside a program: found again, with the results of the eager function."""
@@ -59,6 +60,7 @@ def test_recurrences_run_as_loops(program: Callable[..., Any]) -> None:
     ast.parse(compiled.source)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_random_recurrences_agree_with_the_eager_function(seed: int) -> None:
     """Random bodies, strides, directions, turns that differ, results of every turn, and second derivatives."""
@@ -325,6 +327,7 @@ def averages(x: Any, p: Any, order: str) -> list[Any]:
     return found[5:] + found[:5] if order == "turned" else found
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("join", [lab.stack, lab.concat])
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("order", ["upwards", "downwards", "turned"])

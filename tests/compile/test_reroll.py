@@ -199,6 +199,7 @@ def agree(function: Callable[..., Any], dtype: str, pairs: list[tuple[float, flo
     return compiled
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_programs_that_repeat_become_loops(function: Callable[..., Any], dtype: str) -> None:
@@ -287,6 +288,7 @@ def test_one_line_that_breaks_the_law_is_not_taken_into_the_loop(broken: int) ->
     agree(run, "float64", [(0.7, 0.3), (-2.0, 1.5)])
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_recurrences_agree_with_the_eager_function(seed: int) -> None:
     """Random bodies that read random numbers of this round, of rounds before, or of outside, forward and backward."""

@@ -47,6 +47,7 @@ CASES: dict[str, Callable[[Any], Any]] = {
 SHAPES = [(3, 20), (5, 4, 33), (2, 5000), (70, 1000), (1, 40), (40, 1), (7, 3), (24, 24), (2, 1, 20), (200, 4097)]
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("name", CASES)
 def test_rows_and_their_gradients_agree_with_eager_ops(name: str) -> None:
     function = CASES[name]

@@ -32,6 +32,7 @@ def steps_outside(made: Any) -> list[str]:
     return [row.strip() for row in text.splitlines() if " = " in row and "sequence_" not in row]
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_random_programs_of_small_steps_agree_with_eager_ops(seed: int) -> None:
     dtype = ["float32", "float64"][seed % 2]
@@ -59,6 +60,7 @@ def test_products_in_every_layout_agree(dtype: str) -> None:
     assert not steps_outside(made)
 
 
+@pytest.mark.slow
 def test_convolutions_and_normalization_are_steps_of_one_sequence() -> None:
     def run(x: Any, w: Any, scale: Any, offset: Any, series: Any, taps: Any) -> Any:
         leaves = [x, w, scale, offset, series, taps]

@@ -12,6 +12,7 @@ from tests.compile.test_small_steps import in_one_call, normal
 pytest.importorskip("numba", reason="sequences need Numba")
 
 
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 30, 60, 64, 77, 128, 169, 240, 1024])
 def test_transforms_of_smooth_lengths(length: int, dtype: str) -> None:

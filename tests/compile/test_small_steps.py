@@ -117,6 +117,7 @@ def test_large_integers_wrap_round_as_in_eager_ops() -> None:
     in_one_call(lambda x: (lab.reduce_sum(x, 1), lab.reduce_prod(x, 0), x + x), large)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(6, 5), (2, 3, 20), (4, 1)])
@@ -239,6 +240,7 @@ def test_stacks_of_one_product_are_part_of_a_sequence() -> None:
     in_one_call(run, normal(1, 3, 4, 2, dtype="float64"))
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_functions_of_the_c_library_are_steps_and_parts_of_loops(dtype: str) -> None:
     def run(x: Any) -> Any:
@@ -326,6 +328,7 @@ def test_systems_of_three_diagonals_are_part_of_a_sequence(shape: tuple[int, ...
         assert np.isfinite(x[[0, 2, 3]]).all()
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 17, 3, 3), (2, 5, 5), (3, 9, 9), (18, 2, 2)])
 def test_exponentials_of_small_matrices_are_part_of_a_sequence(shape: tuple[int, ...], dtype: str) -> None:

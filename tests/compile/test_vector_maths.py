@@ -115,6 +115,7 @@ def worst(found: np.ndarray, true: Any, kind: str, *given: np.ndarray) -> tuple[
     return float(ulp[at]), ", ".join(f"{g[finite][at]:.9g}" for g in given)
 
 
+@pytest.mark.slow(keep=14)
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(set(TRUE) - {"power", "atan2"}))
 def test_errors_are_within_what_the_documentation_says(

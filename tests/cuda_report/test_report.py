@@ -69,6 +69,7 @@ def to_compile(page: str, *, same: bool) -> list[str]:
     return firsts[::4] if same else firsts
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_kernels_compile_without_spills_as_their_page_says(tmp_path: Path, figure: Callable[[str, str], None]) -> None:
     """For the usual target; `make docs-renew` compiles all kernels for all targets."""
@@ -110,6 +111,7 @@ def test_the_fingerprint_is_that_of_code_and_not_of_words() -> None:
     assert report.fingerprint() == report.fingerprint()
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_the_compiler_says_of_kernels_that_spill_and_share_is_read_rightly() -> None:
     """Samples of such kernels, in a process of their own."""

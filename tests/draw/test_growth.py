@@ -56,11 +56,13 @@ def test_a_fold_is_found_once_however_many_views_show_it(monkeypatch: pytest.Mon
     assert set(found.values()) == {1}
 
 
+@pytest.mark.slow
 def test_the_work_for_all_views_grows_as_the_program_does() -> None:
     few, more = (calls(many(count, reach=count)) for count in (1_100, 4_400))
     assert more < 10 * few, f"{more / few:.1f} times the calls for 4 times the ops"
 
 
+@pytest.mark.slow
 def test_what_stays_of_a_scene_is_packed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     payload = scene(many(1_200), layout_seconds=1.0)
     packed: list[int] = []

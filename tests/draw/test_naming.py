@@ -43,6 +43,7 @@ def numbered(recording: Recording) -> list[str]:
     return [text[max(0, at.start() - 60) : at.end() + 20] for text in texts(recording) for at in NUMBER.finditer(text)]
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_number_of_a_value_is_shown_for_a_whole_program(name: str) -> None:
     with lab.record() as recording:
@@ -50,6 +51,7 @@ def test_no_number_of_a_value_is_shown_for_a_whole_program(name: str) -> None:
     assert not numbered(recording)
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("seed", range(40))
 def test_no_number_of_a_value_is_shown_for_a_random_program(seed: int) -> None:
     assert not numbered(generated.recorded(seed))

@@ -81,6 +81,7 @@ def kinds(curves: Curves) -> dict[str, np.ndarray]:
             "SIGNS_ONLY": np.sign(slope)}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_noisy_sketches_of_five_functions_are_told_apart(figure: Callable[[str, str], None]) -> None:
     """Five functions, eight kinds, 20 sketches each: by pen, and taken at nine handles."""
     told: list[str] = []

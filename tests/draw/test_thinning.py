@@ -53,6 +53,7 @@ def test_a_short_recording_is_kept_as_it_is() -> None:
     assert not kept(found).packed
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("share", [0.9, 0.6, 0.5])
 def test_numbers_are_thinned_and_the_structure_never(whole: dict[str, Any], share: float) -> None:
     limit = int(share * size(whole))
@@ -97,6 +98,7 @@ def test_a_limit_that_is_none_is_refused(most: Any) -> None:
         kept({}, most)
 
 
+@pytest.mark.slow
 def test_views_say_their_size_and_how_to_keep_everything(tmp_path: Path) -> None:
     made = chain(40)
     everything = made.explore()
@@ -112,6 +114,7 @@ def test_views_say_their_size_and_how_to_keep_everything(tmp_path: Path) -> None
     assert (tmp_path / "small.html").stat().st_size < (tmp_path / "all.html").stat().st_size - 1_500
 
 
+@pytest.mark.slow
 def test_a_long_program_stays_within_the_limit() -> None:
     """Two megabytes are enough for the graph of ten thousand ops without a loop."""
     found = kept(scene(chain(1_000, elements=7), layout_seconds=1.0), MOST // 10)

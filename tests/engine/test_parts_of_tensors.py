@@ -83,6 +83,7 @@ def numbers(dtype: str, steps: int = 6) -> Any:
     return lab.constant(np.random.default_rng(0).normal(size=(4, steps)).astype(dtype))
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "complex128"])
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 def test_parts_add_up_to_what_whole_contributions_add_up_to(read: Callable[[Any], list[Any]], dtype: str) -> None:

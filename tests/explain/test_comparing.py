@@ -20,6 +20,7 @@ def results(recording: Recording) -> list[Any]:
     return [recording.tensors[r].snapshot.array for r in found]
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_the_fault_of_a_random_program_is_found(seed: int) -> None:
     """None planted, one in an op, one in a rule, one in the accumulation: the answer is the op, or that all agree."""

@@ -146,6 +146,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return blocks
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("which", PROGRAMS)
 @pytest.mark.parametrize("way", ["op by op", "in blocks", "compiled"])
 def test_a_program_gives_what_it_gives_row_by_row(
@@ -167,6 +168,7 @@ def test_a_program_gives_what_it_gives_row_by_row(
         assert {2, 1} <= set(together)
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("which", PROGRAMS)
 @pytest.mark.parametrize("compiled", [False, True])
 def test_gradients_pass_through(which: str, compiled: bool, together: list[int]) -> None:

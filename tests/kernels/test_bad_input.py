@@ -55,6 +55,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
+@pytest.mark.slow(keep=1)
 @needs_numba
 @pytest.mark.parametrize("damage", ["garbage", "half"])
 def test_damaged_machine_code_is_compiled_anew_and_written_over(
@@ -91,6 +92,7 @@ def test_a_full_disk_costs_time_only(tmp_path: Path) -> None:
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
+@pytest.mark.slow
 @needs_numba
 def test_two_processes_that_compile_the_same_at_once_both_end_well(tmp_path: Path) -> None:
     told: list[str] = []
@@ -106,6 +108,7 @@ def test_two_processes_that_compile_the_same_at_once_both_end_well(tmp_path: Pat
     assert not [p.name for p in tmp_path.rglob("*") if "draft" in p.name or "tmp" in p.suffix]
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("module", ["raise RuntimeError('broken')", "__version__ = '0.1'"], ids=["raises", "too old"])
 @pytest.mark.parametrize("name", ["numba", "llvmlite"])
 def test_a_broken_compiler_is_told_and_numpy_does_the_work(name: str, module: str, tmp_path: Path) -> None:
@@ -171,6 +174,7 @@ def test_a_cache_that_can_only_be_read_is_read(tmp_path: Path, filled: dict[str,
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == filled
 
 
+@pytest.mark.slow
 @needs_numba
 def test_processors_of_two_kinds_share_a_folder(tmp_path: Path) -> None:
     shared = {"AUTODIFF_LAB_CACHE": str(tmp_path)}
@@ -192,6 +196,7 @@ def test_a_job_that_fails_leaves_the_background_at_work() -> None:
     assert done.wait(60)
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_fork_waits_for_the_compiler_so_that_the_child_can_use_it(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ def calls(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Chosen, 
     yield from heard.values()
 
 
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("name", [name for name in OPS if name != "matmul"])
 def test_overrides_give_what_references_give_however_operands_lie(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     heard = list(calls(name, monkeypatch))

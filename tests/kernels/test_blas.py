@@ -63,6 +63,7 @@ AGREEMENT = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", BOTH)
 def test_values_are_numpys_for_all_layouts_and_dtypes(wish: str) -> None:
     called, words = say(AGREEMENT, wish)

@@ -232,6 +232,7 @@ def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
     assert len(served) + len(by_reference) == sum(kernel.family not in others for kernel in choose.CHOSEN.values())
 
 
+@pytest.mark.slow
 def test_only_the_loops_that_a_call_needs_are_compiled(tmp_path: Any) -> None:
     program = """
 import numpy as np

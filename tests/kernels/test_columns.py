@@ -58,6 +58,7 @@ def test_shapes_are_told_apart_by_how_they_broadcast(
             assert found.rows * found.columns == math.prod(found.shape)
 
 
+@pytest.mark.slow(keep=2)
 @needs_numba
 @pytest.mark.parametrize("function", list(rows.ROWS))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -68,6 +68,7 @@ def agree(name: str, ours: Any, reference: Any, slope: bool = False) -> None:
         np.testing.assert_allclose(ours, reference, rtol=rounds * eps, atol=within, err_msg=name)
 
 
+@pytest.mark.slow(keep=40)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", NAMES)
 def test_loops_agree_with_numpy(name: str, dtype: str) -> None:

@@ -89,6 +89,7 @@ def test_compiled_functions_leave_to_numpy_what_loops_decline(what: float) -> No
     np.testing.assert_allclose(compiled(lab.constant(x)).numpy(), exponentials(2 * x) + 1, 1e-12, 1e-12)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_loops_agree_with_numpy_in_every_layout(dtype: str) -> None:
     pytest.importorskip("numba", reason="overrides need Numba")

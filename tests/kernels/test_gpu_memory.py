@@ -82,6 +82,7 @@ assert not hasattr(np, "row_stack")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.extras
 def test_kernels_compile_beside_a_numpy_without_row_stack() -> None:
     """NumPy 2.5 dropped the function, and numba-cuda asks for it when it compiles first."""

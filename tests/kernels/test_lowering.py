@@ -96,6 +96,7 @@ def wide(function: Callable[..., Any], x: str, y: str, count: int) -> str:
     return f"Tuple(({', '.join([result] * count)}))({x}, {y})"
 
 
+@pytest.mark.slow(keep=30)
 @pytest.mark.parametrize("y", TYPES)
 @pytest.mark.parametrize("x", TYPES)
 @pytest.mark.parametrize("function", [arithmetic, orders, of_integers, choices])
@@ -284,6 +285,7 @@ class _Drawn:
         return f"{head}\n        {lines}\n    return s, t, m\n"
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_functions_have_the_bits_that_numba_gives_them(seed: int) -> None:
     text, scope, file = _Drawn(seed).text(), {"np": np}, f"<drawn {seed}>"
@@ -310,6 +312,7 @@ def all_loops() -> list[Loop]:
     return list({id(one): one for one in found}.values())
 
 
+@pytest.mark.slow
 def test_every_loop_of_the_kernels_is_translated() -> None:
     loops = all_loops()
     assert len(loops) > 50

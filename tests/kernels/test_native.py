@@ -224,6 +224,7 @@ def test_the_second_process_imports_no_compiler_and_finds_the_same(tmp_path: Pat
     assert {path.suffix for path in tmp_path.iterdir()} <= {".code", ".json"}
 
 
+@pytest.mark.slow
 def test_where_arrays_lie_otherwise_numba_does_the_work(tmp_path: Path) -> None:
     unknown = """
     from autodiff_lab.kernels.base import native

@@ -75,6 +75,7 @@ def planes_that_lie_alone(x: np.ndarray, axes: tuple[int, ...]) -> bool:
     return axes[-1] == -1 or -x.ndim in axes
 
 
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ALL)
 def test_shapes_and_axes_agree_with_the_reference(name: str, dtype: str) -> None:
@@ -132,6 +133,7 @@ def test_layouts_agree_with_the_reference(name: str) -> None:
                 np.testing.assert_allclose(ours, theirs, 1e-5, 1e-5)
 
 
+@pytest.mark.slow(keep=30)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("special", [np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e-40])

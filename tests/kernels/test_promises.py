@@ -13,6 +13,7 @@ pytest.importorskip("numba", reason="the loops are those of overrides, which wan
 FAMILIES = ("normalization", "optimizers", "pooling", "recurrent", "reductions", "scans", "scatter", "softmax")
 
 
+@pytest.mark.slow
 def test_no_loop_breaks_its_promise(tmp_path: Path) -> None:
     files = [f"tests/kernels/test_{family}.py" for family in FAMILIES]
     plain = ["--override-ini=addopts=", "--import-mode=importlib", "-p", "no:nbval"]  # notebooks take long to load

@@ -59,6 +59,7 @@ def test_nan_infinities_and_extremes_agree_with_the_reference(name: str, special
                     agree(name, x, axes=axes, keepdims=False)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gradients_of_extremes_agree_with_the_reference(dtype: str) -> None:
     rng = np.random.default_rng(5)

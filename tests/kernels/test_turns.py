@@ -25,6 +25,7 @@ def many_arrays(x: Any, out: Any) -> Any:
     return far
 
 
+@pytest.mark.slow
 def test_loops_whose_turns_are_independent_need_no_look_at_what_overlaps() -> None:
     texts: list[str] = []
     for options in ({}, {objects.INDEPENDENT: True}):

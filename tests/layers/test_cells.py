@@ -102,6 +102,7 @@ def steps(cell: Any, x: Any, states: list[Any]) -> tuple[Any, ...]:
     return value, *tape.gradient(value, [x, *states, *cell.trainable_variables])
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("options", [{}, {"use_bias": False}, {"activation": "relu"}], ids=str)
 @pytest.mark.parametrize("name", CELLS)
 def test_a_compiled_loop_over_a_cell_computes_what_the_eager_one_does(name: str, options: dict[str, Any]) -> None:

@@ -64,6 +64,7 @@ def agree(a: Any, b: Any, tolerance: float = 1e-5) -> None:
     np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.slow(keep=40)
 @pytest.mark.parametrize("mode", ["numpy", "numba"])
 @pytest.mark.parametrize(
     "more", [{}, {"weight_decay": 0.1}, {"clipnorm": 1.0}, {"clipvalue": 0.3}, {"global_clipnorm": 2.0}], ids=str
@@ -182,6 +183,7 @@ BETWEEN = [_look, _assign_slots, _assign_variables, _part_of_the_variables, _bac
            _some_missing, _of_another_dtype, _with_slices, _rate]  # fmt: skip
 
 
+@pytest.mark.slow(keep=20)
 @pytest.mark.parametrize("between", BETWEEN, ids=lambda f: f.__name__.strip("_"))
 @pytest.mark.parametrize("name", ["SGD", "momentum", "Adam", "RMSprop", "Adagrad", "Nadam", "Adamax", "Adadelta"])
 def test_what_happens_between_two_steps_is_taken_over(name: str, between: Callable[..., None]) -> None:

@@ -134,6 +134,7 @@ def test_metrics_generators_and_schedules_go_on_where_they_were() -> None:
         assert float(loss([0.0], [3.0])) == 4.0
 
 
+@pytest.mark.slow
 def test_a_process_that_is_started_afresh_gets_the_model_and_gives_it_back() -> None:
     model = Model()
     x = np.ones((2, 4), np.float32)

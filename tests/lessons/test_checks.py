@@ -104,6 +104,7 @@ def test_who_goes_on_rightly_from_the_truth_is_right() -> None:
         assert carried_on(puzzle, puzzle.blanks[0], 1.0) == pytest.approx(truth)
 
 
+@pytest.mark.slow
 def test_a_slip_of_the_pen_is_given_no_idea() -> None:
     """One blank off by 1 or 2, or with its sign flipped, and everything else right."""
     for seed in range(7):
@@ -147,6 +148,7 @@ def test_the_first_wrong_blank_is_explained(
     assert all(code in result.message for code in found.tie)
 
 
+@pytest.mark.slow
 def test_wrong_engines_are_named_by_their_blanks() -> None:
     """Each idea, carried through all blanks of a puzzle as a learner would."""
     named = ideas = 0
@@ -190,6 +192,7 @@ def test_the_tangent_meets_the_cubic_where_it_is_said_to(a: float) -> None:
     assert slope(cubic, a) == pytest.approx((cubic(a + 1e-5) - cubic(a - 1e-5)) / 2e-5)
 
 
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_points_are_drawn_a_dropped_contribution_is_found(seed: int) -> None:
     def dropped(x: float, y: float, z: float) -> dict[str, float]:
@@ -316,6 +319,7 @@ def test_the_hint_fits_what_is_wrong_with_an_answer_that_is_none(answer: object,
     assert hint in result.next_hint
 
 
+@pytest.mark.slow
 def test_a_size_is_never_taken_for_a_rate() -> None:
     def size(f: Callable[[float], float], a: float, b: float) -> float:
         return abs(f(b) - f(a)) / (b - a)

@@ -141,6 +141,7 @@ def test_what_names_no_case_is_refused(which: Any) -> None:
         lessons.check_case(which, 1)
 
 
+@pytest.mark.slow
 def test_a_leaky_unit_is_another_function_wherever_the_fresh_inputs_lie() -> None:
     """Where the unit is alive, both agree: the inputs with which the case is shown must be tried as well."""
     patient = lessons.case(6)

@@ -94,6 +94,7 @@ WAYS: dict[str, Callable[[Callable[[], Any], pytest.MonkeyPatch], Any]] = {
 }
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("function", ENDLESS)
 def test_what_never_ends_is_interrupted(function: Callable[[], Any], way: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +114,7 @@ def test_a_computation_with_huge_integers_is_interrupted() -> None:
         sys.set_int_max_str_digits(limit)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_is_interrupted_after_a_check(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Functions that end just before, at and after the deadline; then plain code, for longer than it repeats."""

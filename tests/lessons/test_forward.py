@@ -75,6 +75,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect.unwrap(deadline.share_seconds), "__defaults__", (0.1,))
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.usefixtures("_soon")
 @pytest.mark.parametrize("method", ["__init__", "__add__", "__mul__", "__truediv__", "__gt__", "value", "tangent"])
 def test_whatever_a_class_does_the_check_answers(solved: dict[str, Any], method: str) -> None:

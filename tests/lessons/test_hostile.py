@@ -39,6 +39,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect.unwrap(deadline.share_seconds), "__defaults__", (0.1,))
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_hostile_answers_get_an_answer(exercise: str) -> None:

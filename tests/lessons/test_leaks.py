@@ -105,6 +105,7 @@ def simulates_a_gpu(lesson: str) -> bool:
     return lesson.startswith("15")
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("lesson", marked(LESSONS, simulates_a_gpu))
 def test_no_answer_can_be_read_before_the_commit(lesson: str) -> None:
     (path,) = NOTEBOOKS.glob(f"{lesson}.ipynb")
@@ -159,6 +160,7 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
 """The leaks that lessons once had: lesson, cell, what stands there now, what stood there; without, an open print."""
 
 
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize(("lesson", "cell", "now", "then"), marked(PUT_BACK, lambda row: row[0] == "15"))
 def test_every_leak_that_is_put_back_is_found(lesson: str, cell: str, now: str, then: str) -> None:
     (lesson,) = [name for name in LESSONS if name.startswith(lesson)]

@@ -37,6 +37,7 @@ def as_shipped(lesson: str) -> dict[str, Any]:
     return play(lesson)
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("lesson", PLAYED)
 def test_a_solved_lesson_passes_every_check(lesson: str) -> None:
     found = results(play(lesson, SOLVED[number_of(lesson)]))
@@ -44,6 +45,7 @@ def test_a_solved_lesson_passes_every_check(lesson: str) -> None:
     assert set(SOLVED[number_of(lesson)]) <= set(found)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("lesson", PLAYED)
 def test_wrong_answers_are_named_and_right_answers_pass(lesson: str) -> None:
     number = number_of(lesson)
@@ -72,6 +74,7 @@ def test_every_exercise_has_three_right_answers_and_eight_wrong_ones(lesson: str
     assert {key: (right[key], wrong[key]) for key in exercises if right[key] < 3 or wrong[key] < 8} == {}
 
 
+@pytest.mark.slow(keep=9)
 @pytest.mark.parametrize("lesson", PLAYED)
 def test_as_shipped_every_exercise_waits_and_nothing_raises(lesson: str) -> None:
     found = results(as_shipped(lesson))
@@ -173,6 +176,7 @@ def test_each_broken_program_has_a_cause_of_its_own_whatever_the_number() -> Non
     assert causes == [{"not_watched"}, {"left_engine"}, {"integer"}, {"state_read"}, {"outside_tape"}]
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("lesson", PLAYED)
 def test_two_runs_of_a_lesson_show_the_same_words(lesson: str) -> None:
     shown = as_shipped(lesson)

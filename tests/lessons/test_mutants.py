@@ -69,6 +69,7 @@ def changed(lesson: str, cell: str, typed: str, change: Callable[[Any], Any]) ->
         raise mutants.Skipped from error
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("lesson", PLAYED)
 def test_answers_made_from_right_ones(lesson: str) -> None:
     rng = random.Random(COUNT)

@@ -150,6 +150,7 @@ def test_dealt_slopes_are_solved_by_their_slopes_and_by_nothing_that_is_dealt_wr
     assert three.revealed == ["0.1", "1.1", "2.1"]
 
 
+@pytest.mark.slow
 def test_ideas_about_fresh_quartics_do_not_agree_by_chance() -> None:
     def slips(f: Quartic, lo: float, hi: float) -> list[float]:
         return [f.a + 0.1, f.b - 0.1]

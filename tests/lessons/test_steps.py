@@ -92,6 +92,7 @@ def test_steps_out_of_the_domain_are_gaps() -> None:
     assert np.isfinite(errors[steps.values["float64"].h < 0.4]).all()
 
 
+@pytest.mark.slow
 def test_the_game_says_nothing_of_the_answer_and_its_page_is_small(tmp_path: Any) -> None:
     game = lessons.step_game(seed=1)
     assert game.picture() is None

@@ -36,6 +36,7 @@ def test_answers_are_counted_and_a_solved_exercise_stays_solved(file: Path) -> N
     assert sorted(path.name for path in file.parent.iterdir()) == ["progress.json"]
 
 
+@pytest.mark.slow
 def test_two_processes_lose_nothing(file: Path) -> None:
     program = "from autodiff_lab.lessons.store import note\nfor _ in range(40): note('1.1', False, 'CHANGE')"
     command = [sys.executable, "-c", program]

@@ -18,6 +18,7 @@ from tests.lessons.play import play, sources
 SEEDS = range(30)
 
 
+@pytest.mark.slow(keep=7)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_gradient_check_agrees_with_the_verdict_on_every_patient(seed: int) -> None:
     six = lessons.patients(seed)

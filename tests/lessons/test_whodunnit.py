@@ -42,6 +42,7 @@ def test_a_case_can_be_solved(seed: int) -> None:
         assert sum(all(map(same, each, other)) for other in answers) == 1
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_called_right_is_right(seed: int) -> None:
     case = lessons.whodunnit(seed)
@@ -50,6 +51,7 @@ def test_what_is_called_right_is_right(seed: int) -> None:
             assert right == pytest.approx(slope(case, question["name"]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_same_seed_deals_the_same_case_and_another_one_another() -> None:
     assert lessons.whodunnit(3).facts == lessons.whodunnit(3).facts
     assert len({lessons.whodunnit(seed).facts["program"] for seed in SEEDS}) > len(SEEDS) - 5

@@ -37,6 +37,7 @@ def test_second_order_agrees_with_differences_of_the_first(name: str) -> None:
         assert check, f"{[np.shape(x) for x in sample.inputs]} {sample.params}: {check}"
 
 
+@pytest.mark.slow(keep=50)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 @given(data=st.data())
 @settings(max_examples=8)

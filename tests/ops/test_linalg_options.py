@@ -297,6 +297,7 @@ COMPILED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("name", COMPILED)
 def test_compiled_functions_agree_and_do_not_fall_back(name: str) -> None:
     def run(x: Any) -> Any:

@@ -227,6 +227,7 @@ def test_ids_that_nobody_told_of_get_a_record_that_says_so() -> None:
     recording.to_text()
 
 
+@pytest.mark.slow
 def test_a_very_long_chain_is_recorded_without_recursion() -> None:
     """20,000 chained scalar ops, differentiated: every step is there and the derivative is right."""
     n = 20_000

@@ -44,6 +44,7 @@ def test_a_copy_gives_the_same_answers(start: int, tmp_path: Path) -> None:
         assert all(map(on_lines, answers.values())), seed
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, CHUNK))
 def test_it_can_be_drawn(start: int) -> None:
     """As SVG that is XML, as DOT, in a notebook and as a page, live and loaded."""

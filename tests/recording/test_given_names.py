@@ -194,6 +194,7 @@ def _tensors(value: Any) -> list[lab.Tensor]:
     return found
 
 
+@pytest.mark.slow(keep=150)
 @pytest.mark.parametrize("path", marked(ACCEPTING, "nn.embedding_lookup_sparse".__eq__))
 def test_the_name_that_is_given_is_the_name_in_the_recording(path: str) -> None:
     if path == "TensorArray.grad":

@@ -63,6 +63,7 @@ def test_lines_are_those_of_the_program_that_ran_also_if_it_changed_since(tmp_pa
     assert "lab.exp(lab.constant(1.0))" in lab.load_recording(path).to_text()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_program(tmp_path: Path) -> None:
     def peak(steps: int, **options: Any) -> int:
         gc.collect()

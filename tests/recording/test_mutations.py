@@ -49,6 +49,7 @@ def used(recording: Recording, folder: Path, draw: bool) -> None:
             assert all(dict(drawn(recording)).values())
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, CHUNK))
 def test_a_damaged_file_is_refused_or_shown(start: int, tmp_path: Path) -> None:
     """In at most 2 s of CPU time and 256 MB more than the file has."""

@@ -309,6 +309,7 @@ def spots(content: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [found for key, value in items for found in [(*path, key), *spots(value, (*path, key))]]
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data())
 def test_no_mutation_of_a_file_raises_anything_else(data: st.DataObject) -> None:

@@ -52,6 +52,7 @@ def plain(channels: int = 5, filters: int = 7, images: int = 2, dtype: str = "fl
     return x, rng.standard_normal((3, 2, channels, filters)).astype(dtype), how
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_random_shapes_and_settings(rank: int, dtype: str) -> None:
@@ -71,6 +72,7 @@ def test_paddings_by_name(padding: str, stride: int) -> None:
     three(x[:, :, :, :3], w[:, :, :3], {"strides": strides, "padding": around, "dilations": ones})
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize(
     ("dtype", "size"), [("float32", 0), ("float32", 1), ("float32", 2), ("float64", 0), ("float64", 1)]
 )

@@ -101,6 +101,7 @@ def test_rows_columns_and_sums(shape: tuple[int, ...], dtype: str) -> None:
     agree(with_slopes(loss), x, w, draw(*shape[:-1], 1, dtype=dtype, seed=3))
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("name", CASES)
 def test_reductions_of_rows(name: str) -> None:
     """Softmax, normalisation and each reduction with what depends on it, in rows of any length."""
@@ -133,6 +134,7 @@ def test_quotients_and_roots_of_any_size(dtype: str) -> None:
     )
 
 
+@pytest.mark.slow(keep=26)
 @pytest.mark.parametrize("seed", range(2000, 2060))
 def test_random_programs(seed: int) -> None:
     """Programs of many ops and shapes, with a variable that is read and assigned on the GPU."""

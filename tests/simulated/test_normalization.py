@@ -64,6 +64,7 @@ def test_each_kernel_on_rows_and_columns(axis: int, dtype: str) -> None:
     agree("normalize_grad", g, x, scale, axes=(axis,), tolerance=within, **HOW)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("name", ALL)
 def test_shapes_and_axes(name: str) -> None:
     """Each way in which axes lie, and sizes around those of teams, blocks and batches."""

@@ -105,6 +105,7 @@ def test_the_operator_takes_over_too() -> None:
     np.testing.assert_array_equal((whole @ whole).to_host(), np.full((2, 2), 2, np.int32), strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_library")
 def test_the_op_takes_over_and_so_does_its_gradient() -> None:
     """Through the tape, at a size at which the op asks for the method."""

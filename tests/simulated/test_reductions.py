@@ -35,6 +35,7 @@ def test_rows_of_any_length(name: str, dtype: str) -> None:
     agree(name, numbers(2, LONG, dtype=dtype), axes=(-1,), keepdims=True)
 
 
+@pytest.mark.slow(keep=13)
 @pytest.mark.parametrize("name", SIMPLE)
 @pytest.mark.parametrize("axes", [(-1,), (-2,), (-3,), (-3, -2), (-2, -1), (-3, -1), (-3, -2, -1), ()])
 def test_over_any_axes(name: str, axes: tuple[int, ...]) -> None:
@@ -78,6 +79,7 @@ def test_what_is_left_to_the_reference() -> None:
     assert declined("max", np.zeros((2, 0), np.float32), axes=(-1,), keepdims=False)
 
 
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize("name", SIMPLE)
 @pytest.mark.parametrize("length", [9, 400, LONG])
 def test_values_that_are_not_numbers(name: str, length: int) -> None:

@@ -20,6 +20,7 @@ def _drawn(*shape: int, dtype: Any = "float32") -> Any:
     return np.random.default_rng(shape).normal(size=shape).astype(dtype)
 
 
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize(("dtype", "reverse"), [("float32", False), ("float64", True)])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_lines_of_any_length(length: int, dtype: str, reverse: bool) -> None:

@@ -23,6 +23,7 @@ def places(count: int, *shape: int, dtype: str = "int32") -> np.ndarray:
     return np.random.default_rng(count).integers(0, count, size=shape).astype(dtype)
 
 
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("inner", [1, 3, 9, 33])

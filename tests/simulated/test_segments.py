@@ -20,6 +20,7 @@ def ids(count: int, rows: int, dtype: str = "int64") -> np.ndarray:
     return np.random.default_rng(count).integers(0, max(count - 1, 1), size=rows).astype(dtype)
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3), (40,)])

@@ -74,6 +74,7 @@ def test_a_class_of_the_user_may_have_the_names() -> None:
     assert "train" in vars(model)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("line", ["lab.keras.layers.Dens", "lab.keras.Sequentail", "lab.data.Datset", "lab.nn.relv"])
 def test_a_misspelt_name_is_guessed_by_python(line: str, tmp_path: Path) -> None:
     script = tmp_path / "typo.py"

@@ -107,6 +107,7 @@ def test_each_thread_records_itself_alone() -> None:
     assert heard == {number: {f"v{number}"} for number in range(4)}
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize(
     "name", ["🦊", "</script><script>alert(1)</script>", "שלום\u202e", "a\nb", "", "a\x00b", "x" * 10_000]
 )
@@ -120,6 +121,7 @@ def test_odd_names_are_shown_saved_and_run_nowhere(name: str, tmp_path: Path) ->
     assert lab.load_recording(tmp_path / "run.json").to_text() == recording.to_text()
 
 
+@pytest.mark.slow
 def test_recordings_leave_nothing_behind() -> None:
     def run(times: int) -> int:
         for _ in range(times):

@@ -14,6 +14,7 @@ from tests.tab.interpreter import SMOKE, artifacts, copy_of_the_package, facts_i
 from tests.tree import ROOT
 
 
+@pytest.mark.slow
 def test_the_package_gives_under_wasi_what_it_gives_here(tmp_path: Path, figure: Callable[[str, str], None]) -> None:
     module, library = artifacts()
     node = node_executable()

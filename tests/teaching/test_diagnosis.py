@@ -78,6 +78,7 @@ def faults(program: Any, rng: random.Random) -> list[teaching.Engine]:
     return found
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("whole", [True, False], ids=["integers", "decimals"])
 @pytest.mark.parametrize("every", [True, False], ids=["all values", "inputs only"])
 def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Callable[[str, str], None]) -> None:
@@ -195,6 +196,7 @@ def test_right_answers_are_recognized_in_every_form() -> None:
     assert not teaching.diagnose_answer(recording, {"x": exact, "idle": 1}).right
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_diagnosed() -> None:
     x = lab.Variable(1.0, name="x", dtype=lab.float64)
     with lab.record() as recording, lab.GradientTape() as tape:

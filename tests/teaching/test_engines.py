@@ -75,6 +75,7 @@ def test_the_right_engine_agrees_with_the_tape_and_its_replay_with_the_recorded_
     assert [[f.arrived for f in s.flows] for s in again.steps] == [[f.arrived for f in s.flows] for s in sweep.steps]
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("seed", range(6))
 def test_every_replay_can_be_printed_saved_drawn_and_stepped(seed: int, tmp_path: Path) -> None:
     recording = deal(random.Random(seed), whole=False)

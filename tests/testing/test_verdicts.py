@@ -15,6 +15,7 @@ EACH = 25
 """Patients of each kind; 300 of each give the same verdicts but for one, which agrees by chance."""
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_verdict_names_what_is_wrong(kind: str) -> None:
     wrong: list[str] = []
@@ -27,6 +28,7 @@ def test_the_verdict_names_what_is_wrong(kind: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_verdict_needs_no_wider_floats(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where longdouble is float64 under another name, the measured noise decides; two in sixty are mistaken."""

@@ -213,6 +213,7 @@ def test_nothing_changes_if_a_shape_differs(tmp_path: Path) -> None:
     assert "restored" in repr(status)
 
 
+@pytest.mark.slow
 def test_what_is_left_over_is_logged_unless_it_was_expected(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = train.Checkpoint(a=lab.Variable(1.0), b=lab.Variable(2.0)).write(tmp_path / "f")
     with caplog.at_level(logging.WARNING, "autodiff_lab"):

@@ -93,6 +93,7 @@ def test_op_by_op(name: str, bad: float | None, monkeypatch: pytest.MonkeyPatch)
         np.testing.assert_allclose(found.numpy(), true, 1e-10, 1e-12)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_compiled(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:

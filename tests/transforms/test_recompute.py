@@ -193,6 +193,7 @@ def _peak(kind: str, rows: int) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True, env=quiet).stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of a process from /proc")
 def test_the_process_grows_by_at_most_half(figure: Callable[[str, str], None]) -> None:
     """Above what the weights, their gradients and Python itself take: that is the peak with eight rows."""

@@ -32,6 +32,7 @@ def test_every_widget_has_an_example() -> None:
 CASES = [(kind, name) for kind in EXAMPLES for name in (NAMES if kind in NAMED else ["empty"])]
 
 
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize(("kind", "which"), CASES)
 def test_any_name_makes_a_page_a_picture_and_a_text(kind: str, which: str, tmp_path: Path) -> None:
     widget = EXAMPLES[kind](NAMES[which])
@@ -79,6 +80,7 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_any_value_is_shown_and_kept(value: Any, tmp_path: Path) -> None:
     with lab.record(title="values") as recording:

@@ -100,6 +100,7 @@ def test_the_same_recording_makes_the_same_page() -> None:
     assert page(handmade.two_layers()) == page(handmade.two_layers())
 
 
+@pytest.mark.slow
 def test_a_long_scene_is_packed_and_a_short_one_can_be_read() -> None:
     with lab.record() as recording:
         x = lab.Variable(1.0, name="x")

@@ -170,6 +170,7 @@ def test_an_op_has_steps_or_a_twin() -> None:
     assert not LOWERED.keys() & families().keys()
 
 
+@pytest.mark.slow
 def test_every_twin_agrees_with_its_kernel(figure: Callable[[str, str], None]) -> None:
     cases, wanted = [], []
     for dtype in ("float64", "float32", "int32"):
@@ -234,6 +235,7 @@ def floats(value: Any) -> Any:
     return array.astype(np.float64) if array.dtype.kind in "fiub" else np.zeros(())
 
 
+@pytest.mark.slow
 def test_every_replay_gives_what_python_records_with_the_new_inputs(
     figure: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

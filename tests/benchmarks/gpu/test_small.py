@@ -37,6 +37,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.extras
 def test_every_case_is_right_and_measured_in_both_modes(
     figures: dict[str, Any], figure: Callable[[str, str], None]
@@ -71,6 +72,7 @@ def test_without_a_gpu_a_sentence_and_a_status_of_its_own(command: str) -> None:
     assert machine.why_none() in last
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_gpu_are_counted_with_their_reasons(tmp_path: Path) -> None:
     """A run of pytest without the project's plugins, in the simulator: what passes, fails and is skipped."""
     (tmp_path / "test_three.py").write_text(
@@ -92,6 +94,7 @@ def test_the_tests_of_a_gpu_are_counted_with_their_reasons(tmp_path: Path) -> No
     assert "1 passed, 1 failed, 1 skipped" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_run_that_is_cut_off_says_so(tmp_path: Path) -> None:
     """What had ended by then is kept."""
     (tmp_path / "test_slow.py").write_text(
