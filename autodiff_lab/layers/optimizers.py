@@ -28,42 +28,13 @@ from autodiff_lab.layers.configured import Remembering, unexpected
 from autodiff_lab.layers.fused import planned, stepped, tell_of_step
 from autodiff_lab.layers.gradient_pairs import listed_pairs, steps_to_take
 from autodiff_lab.layers.module import Module, ModuleGradient, arrived
+from autodiff_lab.layers.rates import Rated, checked_rate, number, step_taken
 from autodiff_lab.layers.saving import load_variables, save_variables
-from autodiff_lab.layers.schedules import LearningRateSchedule, Rate, rate_in, step_taken
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.elementary import clip_by_value
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import GradientLike, GradientPair, LearningRate, LossLike, Numbers
-
-
-def _rate(value: Any) -> Any:
-    """Check a learning rate: a number or a schedule."""
-    return (
-        value if isinstance(value, LearningRateSchedule) else number(value, "learning_rate", "a number or a schedule")
-    )
-
-
-def number(value: Any, what: str, wanted: str = "a number") -> Any:
-    """Check that a setting is a number, and return it unchanged.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not.
-
-    Examples
-    --------
-    >>> number(0.9, "momentum")
-    0.9
-    """
-    try:
-        if isinstance(value, (str, bytes)):
-            raise TypeError
-        float(value)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(f"{what} must be {wanted}, got {value!r}. Try a number such as 0.1.") from None
-    return value
 
 
 _RENAMED = {"lr": "learning_rate", "decay": "a schedule of lab.optimizers.schedules as the learning_rate"}
@@ -92,7 +63,7 @@ class WithDecay(OfEveryOptimizer, total=False):
     weight_decay: float | None
 
 
-class Optimizer(Remembering):
+class Optimizer(Rated, Remembering):
     """Base of optimizers; a subclass defines `change`.
 
     Parameters
@@ -138,7 +109,7 @@ class Optimizer(Remembering):
         for word in unknown:
             error = unexpected(type(self), word)
             raise TypeError(f"{str(error).partition('. ')[0]}. Try {_RENAMED[word]}.") if word in _RENAMED else error
-        self._rate: Any = _rate(learning_rate)
+        self._rate = checked_rate(learning_rate)
         if use_ema:
             raise UnimplementedError(
                 f"{type(self).__name__}: use_ema is not supported. Try averaging the variables in the training loop."
@@ -158,42 +129,6 @@ class Optimizer(Remembering):
             self.iterations = Variable(0, dtype="int64", trainable=False, name=f"{self.name}/iterations")
         self._state: dict[Variable, dict[str, Variable]] = {}
 
-    @property
-    def learning_rate(self) -> Rate:
-        """The rate at the current step, a number; assign to it, or call its `assign`, to change it."""
-        rate = Rate(self._number())
-        rate.optimizer = self
-        return rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        self._rate = _rate(value)
-
-    lr = learning_rate
-
-    def _number(self) -> float:
-        """Return the rate at the current step."""
-        if not isinstance(self._rate, LearningRateSchedule):
-            return float(self._rate)
-        trace = trace_now()
-        if trace is not None:
-            trace.refuse("the learning rate follows a schedule")
-        return float(self._rate(int(self.iterations._array)))
-
-    def _rate_for(self, gradient: Any) -> Any:
-        """Return the rate of this step, by which `change` multiplies a gradient; under a trace it may be a tensor."""
-        rate = self._rate_now()
-        return cast(rate, gradient.dtype) if isinstance(rate, Tensor) else rate
-
-    def _rate_now(self) -> Any:
-        """Return the rate of this step, in float64; under a trace, a separate value if it may differ between calls."""
-        trace = trace_now()
-        if trace is None or not isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)):
-            return self._number()
-        if not isinstance(self._rate, LearningRateSchedule):
-            return cast(self._rate, "float64")
-        return rate_in(trace, self._rate, self.iterations)
-
     def get_config(self) -> dict[str, object]:
         """Return the settings from which an equal optimizer, with a state of its own, can be made.
 
@@ -203,8 +138,7 @@ class Optimizer(Remembering):
         >>> lab.optimizers.SGD(0.1, momentum=0.9).get_config()
         {'learning_rate': 0.1, 'momentum': 0.9}
         """
-        rate = self._rate if isinstance(self._rate, LearningRateSchedule) else float(self._rate)
-        return {**super().get_config(), "learning_rate": rate}
+        return {**super().get_config(), "learning_rate": self._setting()}
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -242,9 +176,12 @@ class Optimizer(Remembering):
     def _clips(self) -> bool:
         return self.clipvalue is not None or self.clipnorm is not None or self.global_clipnorm is not None
 
+    def _has_formula(self) -> bool:
+        return type(self).change is type(self)._formula
+
     def _fused(self) -> tuple[Any, tuple[float, ...]] | None:
         """Return the kernel and the settings of the next step; None if it is not one of a built-in optimizer."""
-        if type(self).change is not type(self)._formula or type(self)._moved is not Optimizer._moved:
+        if not self._has_formula() or type(self)._moved is not Optimizer._moved:
             return None
         rate = float(self._rate_now())
         decay = rate * float(self.weight_decay) if self.weight_decay else 0.0

@@ -3,75 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from autodiff_lab.engine.tensor import Tensor, wrap
-from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events.listener import SINKS, sinks_now
 from autodiff_lab.layers.configured import Configured
-
-_TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()
-"""For each trace and step count of an optimizer: how many steps were taken, and the value of the count then."""
-
-
-def step_taken(trace: Any, iterations: Variable) -> None:
-    """Note that an optimizer has taken a step under a trace."""
-    steps = _TAKEN.setdefault(trace, {})
-    count = steps.get(iterations, (0, 0))[0]
-    steps[iterations] = count + 1, trace.assigned[iterations]
-
-
-def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) -> Tensor:
-    """Return the rate at a traced step: Python asks the schedule for it in every call, before the program runs."""
-    count, value = _TAKEN.get(trace, {}).get(iterations, (0, None))
-    if trace.assigned.get(iterations) != value:
-        trace.refuse("the step count of an optimizer whose learning rate follows a schedule is assigned")
-
-    def make() -> Any:
-        return np.float64(schedule(int(iterations._array) + count))
-
-    sinks = sinks_now()
-    SINKS.set(())
-    try:
-        rate = wrap(np.float64(schedule(int(iterations._array))))  # the trace runs eagerly: the count has advanced
-    finally:
-        SINKS.set(sinks)
-    trace.note_late(rate, "rate", make, None)
-    return rate
-
-
-class Rate(float):
-    """The learning rate of an optimizer at the current step: a number that can be assigned to.
-
-    Examples
-    --------
-    >>> import autodiff_lab as lab
-    >>> optimizer = lab.optimizers.Adam(0.1)
-    >>> optimizer.learning_rate.assign(0.05)
-    0.05
-    >>> optimizer.learning_rate.numpy()
-    np.float32(0.05)
-    """
-
-    optimizer: Any
-
-    def assign(self, value: Any) -> Rate:
-        """Change the rate of the optimizer, and return it; a schedule is replaced."""
-        if isinstance(self.optimizer._rate, Variable):
-            self.optimizer._rate.assign(value)
-        else:
-            self.optimizer.learning_rate = value
-        return self.optimizer.learning_rate
-
-    def numpy(self) -> np.float32:
-        """Return the rate as a NumPy number."""
-        return np.float32(self)
-
-    value = numpy
 
 
 class LearningRateSchedule(Configured):

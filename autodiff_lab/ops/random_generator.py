@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,12 +12,19 @@ from autodiff_lab.engine.devices import placed
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.events.listener import trace_now
 from autodiff_lab.ops import random_drawing as draw
 from autodiff_lab.ops.array.creation import as_shape
-from autodiff_lab.ops.random_state import checked_seed
+from autodiff_lab.ops.random_state import checked_seed, drawn_from
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
+
+
+def _refuse_in_trace(reason: str) -> None:
+    trace = trace_now()
+    if trace is not None:
+        trace.refuse(reason)
 
 
 class Generator:
@@ -45,6 +53,9 @@ class Generator:
     True
     """
 
+    __slots__ = ("__weakref__", "_bits", "_source")
+    _guarded = ()  # programs draw from the source in every call
+
     def __init__(self, copy_from: Generator | None = None, state: TensorLike | None = None,
                  alg: str | int | None = None) -> None:
         if (copy_from is None) == (state is None):
@@ -58,6 +69,7 @@ class Generator:
         return made
 
     def _begin(self, bits: np.random.Philox) -> None:
+        _refuse_in_trace("a generator of random numbers is made or reset")
         self._bits = bits
         self._source = np.random.Generator(bits)
 
@@ -112,6 +124,7 @@ class Generator:
 
         A counter (4) and a key (2), what was drawn and not given out yet (4), and how much of it is left (3).
         """
+        _refuse_in_trace("the state of a generator of random numbers is read")
         state: Any = self._bits.state
         last = [state["buffer_pos"], state["has_uint32"], state["uinteger"]]
         parts = [state["state"]["counter"], state["state"]["key"], state["buffer"], np.array(last, np.uint64)]
@@ -141,6 +154,7 @@ class Generator:
 
     def skip(self, delta: int) -> None:
         """Skip blocks of numbers."""
+        _refuse_in_trace("a generator of random numbers skips some")
         self._bits.advance(int(delta))
 
     def split(self, count: int = 1) -> list[Generator]:
@@ -152,30 +166,41 @@ class Generator:
         >>> len(lab.random.Generator.from_seed(1).split(3))
         3
         """
+        _refuse_in_trace("a generator of random numbers is split")
         many, = as_shape(count)
         return [Generator._of(np.random.Philox(key=self._source.integers(0, 2**64, 2, np.uint64))) for _ in range(many)]
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Return seeds for the stateless functions: (2, count), int64."""
+        _refuse_in_trace("a generator of random numbers makes seeds")
         many, = as_shape(count)
         return wrap(self._source.integers(-2**63, 2**63 - 1, (2, many), np.int64))
+
+    def _drawn(self, draws: Callable[..., Tensor], shape: Any, *given: Any) -> Tensor:
+        """Draw numbers; a program draws again in every call."""
+        lengths = as_shape(shape)
+        return drawn_from(self._found, lambda source: draws(source, lengths, *given), lengths, *given)
+
+    def _found(self) -> np.random.Generator:
+        _refuse_in_trace("a generator of random numbers draws")
+        return self._source
 
     def normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",
                name: str | None = None) -> Tensor:
         """Draw normally distributed numbers: shape s -> (*s)."""
-        return named(draw.draw_normal(self._source, shape, mean, stddev, dtype, "Generator.normal"), name)
+        return named(self._drawn(draw.draw_normal, shape, mean, stddev, dtype, "Generator.normal"), name)
 
     def truncated_normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
                          dtype: DTypeLike = "float32",
                          name: str | None = None) -> Tensor:
         """Draw normally distributed numbers within two standard deviations: shape s -> (*s)."""
-        return named(draw.draw_truncated(self._source, shape, mean, stddev, dtype, "Generator.truncated_normal"), name)
+        return named(self._drawn(draw.draw_truncated, shape, mean, stddev, dtype, "Generator.truncated_normal"), name)
 
     def uniform(self, shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None,
                 dtype: DTypeLike = "float32",
                 name: str | None = None) -> Tensor:
         """Draw uniformly distributed numbers from `minval` up to, and without, `maxval`: shape s -> (*s)."""
-        return named(draw.draw_uniform(self._source, shape, minval, maxval, dtype, "Generator.uniform"), name)
+        return named(self._drawn(draw.draw_uniform, shape, minval, maxval, dtype, "Generator.uniform"), name)
 
     def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = "uint64", name: str | None = None) -> Tensor:
         """Draw integers anywhere in the range of the dtype: shape s -> (*s)."""
@@ -184,8 +209,12 @@ class Generator:
             raise InvalidArgumentError("Generator.uniform_full_int: dtype must be an integer dtype, got "
                                        f"{wanted.name}.")
         limits = np.iinfo(wanted.dtype)
-        drawn = self._source.integers(limits.min, limits.max, as_shape(shape), wanted.dtype, endpoint=True)
-        return named(wrap(placed(np.asarray(drawn)[()])), name)
+
+        def draws(source: np.random.Generator, shape: Any) -> Tensor:
+            drawn = source.integers(limits.min, limits.max, shape, wanted.dtype, endpoint=True)
+            return wrap(placed(np.asarray(drawn)[()]))
+
+        return named(self._drawn(draws, shape), name)
 
     def binomial(self, shape: ShapeLike, counts: TensorLike, probs: TensorLike, dtype: DTypeLike = "int32",
                  name: str | None = None) -> Tensor:
@@ -194,7 +223,7 @@ class Generator:
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
             raise InvalidArgumentError("Generator.binomial: counts must not be negative, and probs must be between 0 "
                                        "and 1.")
-        drawn = self._source.binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
+        drawn = self._found().binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
         return named(wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()])), name)
 
 
@@ -210,6 +239,7 @@ def get_global_generator() -> Generator:
     >>> lab.random.get_global_generator() is lab.random.get_global_generator()
     True
     """
+    _refuse_in_trace("the generator that all callers share may be replaced. Try lab.random.normal and its kin")
     if not _global:
         _global.append(Generator.from_non_deterministic_state())
     return _global[0]

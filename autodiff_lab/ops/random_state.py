@@ -116,25 +116,30 @@ def drawn(draw: Callable[[Source], Tensor], seed: int | None, *given: Any) -> Te
     A trace hears nothing of what is done with the numbers, so tensors must not take part: it refuses where `given`,
     the parameters of the draw, hold any.
     """
+    return drawn_from(lambda: generator_for(seed), draw, seed, *given)
+
+
+def drawn_from(find: Callable[[], Source], draw: Callable[[Source], Tensor], *given: Any) -> Tensor:
+    """Return what `draw` makes of the source that `find` finds, as `drawn` does."""
     trace, again, noted = trace_now(), _AGAIN.get(), _NOTED.get()
     if again and isinstance(again[-1], Tensor):
         tensor: Tensor = again.pop()  # type: ignore[assignment]
-    elif trace is None or not _fixed((seed, *given)):
+    elif trace is None or not _fixed(given):
         with DRAWING:
-            return draw(source_for(seed))
+            return draw(_noted(find()))
     else:
         sinks = sinks_now()
 
         def make() -> Any:
             with DRAWING:
-                return draw(source_for(seed))._array
+                return draw(_noted(find()))._array
 
         SINKS.set(())
         try:
-            tensor = draw(generator_for(seed))
+            tensor = draw(find())
         finally:
             SINKS.set(sinks)
-        trace.note_late(tensor, "noise", make, lambda: generator_for(seed))
+        trace.note_late(tensor, "noise", make, find)
     if noted is not None:
         noted.append(tensor)
     return tensor
@@ -165,12 +170,15 @@ def source_for(seed: int | None) -> Source:
 
     Whoever calls this holds `DRAWING` until the numbers are drawn.
     """
+    return _noted(generator_for(seed))
+
+
+def _noted(source: Source) -> Source:
+    """Note in which state a source is; in a second run, return one as it was in the first."""
     again, noted = _AGAIN.get(), _NOTED.get()
     if again and not isinstance(again[-1], Tensor):
-        source = np.random.default_rng(0)
+        source = np.random.Generator(type(source.bit_generator)(0))
         source.bit_generator.state = again.pop()  # type: ignore[assignment]
-    else:
-        source = generator_for(seed)
     if noted is not None:
         noted.append(source.bit_generator.state)
     return source

@@ -189,3 +189,119 @@ def test_a_step_count_that_the_function_sets_keeps_it_eager() -> None:
     assert step.fallbacks == 3
     assert "step count" in step.why()
     assert w.numpy().tolist() == pytest.approx([1.0 - 3 * 0.0125, 2.0 - 3 * 0.025])
+
+
+def trained_by_hand(make: Callable[[Any], Any], wrap: Callable[..., Any]) -> tuple[list[Any], Any]:
+    """Variables after each of eight calls, before each of which a rate is set."""
+    w, optimizer = lab.Variable([2.0, 3.0]), make(0.1)
+
+    def step(x: Any) -> None:
+        with lab.GradientTape() as tape:
+            loss = lab.reduce_sum((w * x - 1.0) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+
+    f = wrap(step)
+    found: list[Any] = []
+    for n in range(8):
+        if n % 2:
+            optimizer.learning_rate = 0.1 / (n + 1)
+        else:
+            optimizer.learning_rate.assign(0.2 / (n + 1))
+        f(X)
+        found.append((w.numpy().tolist(), float(optimizer.learning_rate), optimizer.get_config()["learning_rate"]))
+    return found, f
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_rate_that_is_set_before_each_call_needs_two_programs(name: str) -> None:
+    eager, _ = trained_by_hand(OPTIMIZERS[name], lambda f: f)
+    found, compiled = trained_by_hand(OPTIMIZERS[name], compile_plainly)
+    assert found == eager
+    assert not compiled.fallbacks, compiled.why()
+    assert list(compiled._attempts.values()) == [2]
+
+
+def test_a_rate_that_was_set_may_follow_a_schedule_or_be_read_again() -> None:
+    w, optimizer = lab.Variable(1.0), lab.optimizers.SGD(0.5)
+    step = lab.function(lambda x: optimizer.apply_gradients([(x, w)]), backend="numpy")
+    for rate, left in ((0.5, 0.5), (0.25, 0.25), (0.125, 0.125), (lab.optimizers.schedules.CosineDecay(0.0, 4), 0.125),
+                       (0.0625, 0.0625)):  # fmt: skip
+        optimizer.learning_rate = rate
+        step(lab.constant(1.0))
+        assert w.numpy() == left
+    assert optimizer.learning_rate == 0.0625
+    assert len(optimizer.variables) == 1  # the count of steps, as before
+
+
+def test_a_rule_of_the_users_reads_a_rate_that_is_set_as_a_number() -> None:
+    class Signs(lab.optimizers.Optimizer):
+        def change(self, gradient: Any, value: Any, state: Any, step: Any) -> Any:
+            return -self.learning_rate * (gradient / abs(gradient))
+
+    w, optimizer = lab.Variable([1.0, 2.0]), Signs(0.5)
+    step = lab.function(lambda x: optimizer.apply_gradients([(x, w)]), backend="numpy")
+    for rate in (0.5, 0.25):
+        optimizer.learning_rate = rate
+        step(X)
+    assert w.numpy().tolist() == [0.25, 1.25]
+    assert not step.fallbacks, step.why()
+
+
+FROM_GENERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "normal": lambda g, x: x + g.normal([2]),
+    "several": lambda g, x: x * g.uniform(x.shape, 1.0, 3.0) + g.normal([2], 2.0, 3.0) * g.normal(()),
+    "truncated": lambda g, x: x + g.truncated_normal((2,)),
+    "integers": lambda g, x: x + lab.cast(g.uniform([2], 0, 9, "int32"), "float32"),
+    "any integers": lambda g, x: x + lab.cast(g.uniform_full_int([2]) % 7, "float32"),
+    "computed again": lambda g, x: lab.recompute_grad(lambda z: z * g.normal([2]))(x),
+    "eager: successes": lambda g, x: x + lab.cast(g.binomial([2], 5, 0.5), "float32"),
+    "eager: made": lambda g, x: x + lab.random.Generator.from_seed(3).normal([2]),
+    "eager: split": lambda g, x: x + g.split(1)[0].normal([2]),
+    "eager: tensors": lambda g, x: x + g.normal([2], x),
+    "eager: state": lambda g, x: x + lab.cast(g.state[0] % 5, "float32"),
+    "eager: skips": lambda g, x: (g.skip(3), x + g.normal([2]))[1],
+}
+
+
+@pytest.mark.parametrize("name", FROM_GENERATORS)
+def test_a_generator_of_the_users_goes_on_in_a_program(name: str) -> None:
+    """The same numbers as in the eager function, before and after it is reset and used elsewhere."""
+    outcomes: list[Any] = []
+    for wrap in (lambda f: f, compile_plainly):
+        generator = lab.random.Generator.from_seed(1)
+        f = wrap(partial(FROM_GENERATORS[name], generator))
+        found: list[Any] = []
+        for n in range(6):
+            found.append(f(X * float(n)).numpy().tolist())
+            if n == 2:
+                generator.reset_from_seed(7)
+            if n == 3:
+                found.append(float(generator.normal(())))
+        outcomes.append(found)
+    assert outcomes[0] == outcomes[1]
+    assert bool(f.fallbacks) == name.startswith("eager"), f.why()
+    assert not f.fallbacks or "generator" in f.why()
+
+
+def test_a_shared_generator_that_is_replaced_is_seen() -> None:
+    f = lab.function(lambda x: x + lab.random.get_global_generator().normal([2]), backend="numpy")
+    for seed in (1, 2, 3):
+        lab.random.set_global_generator(lab.random.Generator.from_seed(seed))
+        assert f(X).numpy().tolist() == (X + lab.random.Generator.from_seed(seed).normal([2])).numpy().tolist()
+    assert "lab.random.normal" in f.why()
+
+
+def test_what_is_computed_again_draws_the_same_from_a_generator() -> None:
+    generator, v, drawn = lab.random.Generator.from_seed(5), lab.Variable(2.0), list[float]()
+
+    @lab.recompute_grad
+    def product(z: Any) -> Any:
+        noise = generator.normal(())
+        drawn.append(float(noise))
+        return z * noise
+
+    with lab.GradientTape() as tape:
+        y = product(v)
+    assert float(tape.gradient(y, v)) == drawn[0]
+    assert drawn[0] == drawn[-1]
+    assert len(drawn) == 2

@@ -23,7 +23,7 @@ from autodiff_lab.compile.front.signature import Call, copy_of, quick_key, take_
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
 from autodiff_lab.compile.front.typed import P, R, Typed
-from autodiff_lab.compile.front.variants import Varied, add_beside
+from autodiff_lab.compile.front.variants import Varied, add_beside, changing
 from autodiff_lab.compile.front.waiting import Trial, Waiting, example_of, in_background, progress
 from autodiff_lab.engine import configuration, nest
 from autodiff_lab.engine.devices import current_memory
@@ -263,7 +263,7 @@ class Function(Varied, Typed[P, R]):
         if changed is not None:
             refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not repeat", None))
         attempt = self._attempts[call.key] = self._attempts.get(call.key, 0) + (beside is None)
-        refusals += self._too_many(attempt, bool(refusals))
+        refusals += self._too_many(attempt, self._entries.get(call.key), bool(refusals))
         if not refusals:
             refusals = not_made(result, lambda value: around.holds(value) or id(value) in lent.containers)
         if not refusals:
@@ -320,10 +320,10 @@ class Function(Varied, Typed[P, R]):
         else:
             self._give_up(call, waiting.error)
 
-    def _too_many(self, attempt: int, refused: bool) -> Iterator[Refusal]:
-        """Yield reasons that lie in earlier calls."""
+    def _too_many(self, attempt: int, before: Any, refused: bool) -> Iterator[Refusal]:
+        """Yield reasons that lie in earlier calls; `before` is the entry that they made."""
         if attempt > _MOST_TRACES and not refused:
-            yield Refusal("what it uses besides its arguments changes from call to call", None)
+            yield Refusal(changing(before), None)
         if len(self._entries) >= _MOST_SIGNATURES:
             yield Refusal("it is called with too many kinds of arguments. Pass changing numbers as tensors", None)
 

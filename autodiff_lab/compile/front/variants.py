@@ -93,6 +93,14 @@ class Varied(Readable):
             _LOG.warning("%s (reported once; %s.why() says it again)", self.why(), self._name)
 
 
+def changing(entry: Any) -> str:
+    """Say what has changed since an entry was made, and what to do about it."""
+    made = entry if isinstance(entry, Compiled) else getattr(entry, "entry", None)
+    changed = next(made.surroundings.changes(), None) if made is not None else None
+    what = changed or "what it uses besides its arguments"
+    return f"{what} changes from call to call. Pass what changes as an argument, or keep numbers in a lab.Variable"
+
+
 def add_beside(entry: Compiled, plan: Plan, later: bool) -> None:
     """Make a program for the same arguments that assumes other values, and put it beside the first one."""
     if plan.assumed in (entry.assumed, *[other.assumed for other in entry.others]):
