@@ -140,7 +140,6 @@ __all__.sort()
 
 def __getattr__(name: str) -> object:
     """Load a name on first use."""
-    from contextlib import suppress
     from importlib import import_module
 
     if name in _MODULES:
@@ -151,9 +150,6 @@ def __getattr__(name: str) -> object:
         return __getattr__("space_to_batch")
     if name.startswith("_"):
         raise AttributeError(f"module 'autodiff_lab' has no attribute {name!r}")
-    for module in _MODULES:  # a name that is not here may be in one of them
-        with suppress(ModuleNotFoundError):
-            import_module(f"autodiff_lab.{module}")
     raise import_module("autodiff_lab.absent").no_name(import_module("autodiff_lab"), name)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -22,6 +24,9 @@ _GRADIENTS = "nothing: gradients are returned and never stored"
 ROOT = {
     "Session": "nothing: operations run at once, x.numpy() gives the value", "arange": "lab.range",
     "Function": "lab.custom_gradient",
+    "convolve": "lab.nn.conv1d", "interp": "lab.searchsorted and lab.gather", "jacobian": "tape.jacobian",
+    "kron": "lab.einsum('ij,kl->ikjl', x, y), and lab.reshape", "tree_map": "lab.nest.map_structure",
+    "value_and_gradient": "lab.value_with_gradient",
     "array": "lab.constant", "as_tensor": "lab.constant", "asarray": "lab.constant",
     "audio": "scipy.io.wavfile, and lab.signal for transforms",
     "autograd": "lab.GradientTape, lab.gradient and lab.custom_gradient; lab.record finds where a nan begins",
@@ -149,6 +154,8 @@ LAYERS = {
     "ConvLSTM2D": "lab.layers.RNN with a cell of your own",
     "DepthwiseConv1D": "lab.layers.DepthwiseConv2D, with an axis of length 1",
     "EinsumDense": "lab.layers.Dense, or lab.einsum in a layer of your own",
+    "InstanceNormalization": "lab.layers.GroupNormalization(groups=-1)",
+    "InstanceNorm2d": "lab.layers.GroupNormalization(groups=-1)",
     "GroupQueryAttention": "lab.layers.MultiHeadAttention", "SeparableConv1D": "lab.layers.SeparableConv2D, with an "
     "axis of length 1", "SpectralNormalization": "kernel_constraint=... of the layer",
     "CuDNNGRU": "lab.layers.GRU", "CuDNNLSTM": "lab.layers.LSTM", "DenseFeatures": _INPUTS,
@@ -162,7 +169,10 @@ LAYERS = {
     "TextVectorization": _INPUTS, "experimental": "the name without it",
 }  # fmt: skip
 
+_ATTENTION = "lab.layers.Attention()([query, value, key]), or lab.layers.MultiHeadAttention"
 NN = {
+    "dot_product_attention": _ATTENTION, "grid_sample": "lab.gather_nd of the four neighbours, weighted by distance",
+    "scaled_dot_product_attention": _ATTENTION,
     "BCELoss": "lab.losses.BinaryCrossentropy", "Conv2d": "lab.layers.Conv2D",
     "CrossEntropyLoss": "lab.losses.SparseCategoricalCrossentropy(from_logits=True)",
     "Dropout": "lab.layers.Dropout", "Embedding": "lab.layers.Embedding", "LSTM": "lab.layers.LSTM",
@@ -175,6 +185,33 @@ NN = {
     "MaxPool2d": "lab.layers.MaxPool2D", "ModuleList": "a Python list: modules look into it", "NLLLoss":
     "lab.losses.SparseCategoricalCrossentropy", "Sigmoid": "lab.sigmoid", "Softmax": "lab.nn.softmax",
     "BCEWithLogitsLoss": "lab.losses.BinaryCrossentropy(from_logits=True)", "L1Loss": "lab.losses.MeanAbsoluteError",
+}  # fmt: skip
+
+_WINDOW = "scipy.signal.windows, whose arrays can be multiplied by tensors"
+SIGNAL = {
+    "dct": "lab.matmul(x, scipy.fft.dct(numpy.eye(n)))", "fftfreq": "numpy.fft.fftfreq",
+    "fftconvolve": "lab.nn.conv1d, or lab.signal.irfft of a product of lab.signal.rfft",
+    "frame": "lab.gather(x, starts[:, None] + lab.range(length), axis=-1)", "hamming_window": _WINDOW,
+    "hann_window": _WINDOW, "idct": "lab.matmul(x, scipy.fft.idct(numpy.eye(n)))",
+    "inverse_stft": "lab.signal.irfft, and lab.tensor_scatter_nd_add for the sum of the frames",
+    "kaiser_window": _WINDOW, "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
+    "stft": "lab.signal.rfft of the frames times a window; lab.gather makes the frames",
+}  # fmt: skip
+
+LINALG = {
+    "cond": "the singular values of lab.linalg.svd", "kron": ROOT["kron"], "matrix_norm": "lab.norm",
+    "matrix_power": "lab.matmul, once for each power", "multi_dot": "lab.matmul", "vector_norm": "lab.norm",
+}  # fmt: skip
+
+RANDOM = {
+    "PRNGKey": "seed=(...) of lab.random.stateless_normal and its kin, or lab.random.set_seed",
+    "bernoulli": "lab.random.uniform(shape) < p", "beta": "x / (x + y) of two lab.random.gamma",
+    "choice": "lab.gather(x, lab.random.uniform(shape, 0, n, lab.int32))",
+    "dirichlet": "lab.random.gamma, divided by the sum", "exponential": "-lab.math.log1p(-lab.random.uniform(shape))",
+    "laplace": "the difference of two draws of -lab.math.log1p(-lab.random.uniform(shape))",
+    "multinomial": "lab.random.categorical", "permutation": "lab.random.shuffle",
+    "rand": "lab.random.uniform", "randint": "lab.random.uniform with dtype=lab.int32", "randn": "lab.random.normal",
+    "seed": "lab.random.set_seed", "standard_normal": "lab.random.normal",
 }  # fmt: skip
 
 DATA = {
@@ -216,7 +253,7 @@ TABLES = {
     "autodiff_lab": ARRAYS | ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA,
     "autodiff_lab.keras": KERAS,
     "autodiff_lab.keras.backend": BACKEND, "autodiff_lab.keras.utils": UTILS, "autodiff_lab.layers": LAYERS,
-    "autodiff_lab.nn": NN,
+    "autodiff_lab.linalg": LINALG, "autodiff_lab.nn": NN, "autodiff_lab.random": RANDOM, "autodiff_lab.signal": SIGNAL,
     "autodiff_lab.optimizers": OPTIMIZERS, "autodiff_lab.train": TRAIN,
 }  # fmt: skip
 
@@ -279,18 +316,24 @@ def cure_for(module: str, name: str) -> str:
     ('lab.optimizers', '')
     """
     cure = TABLES.get(module, {}).get(name)
-    return " or ".join(_homes(name)) if cure is None and module in _OF_ANY_NAME else cure or ""
+    if cure is None and module in _OF_ANY_NAME:
+        cure = " or ".join(_homes(name)) or ARRAYS.get(name)
+    return cure or ""
 
 
-_OF_ANY_NAME = ("autodiff_lab", "autodiff_lab.keras.backend")
-"""Namespaces that are asked for what lies in others."""
+_OF_ANY_NAME = ("autodiff_lab", "autodiff_lab.keras.backend", "autodiff_lab.linalg", "autodiff_lab.math",
+                "autodiff_lab.nn", "autodiff_lab.random", "autodiff_lab.signal")  # fmt: skip
+"""Namespaces that are asked for what lies in others, and for what NumPy calls otherwise."""
 
 
 def _homes(name: str) -> list[str]:
-    """Return where a name is: in the package itself, or in the namespaces that are loaded."""
+    """Return where a name is: in the package itself, or in its namespaces."""
     package = sys.modules["autodiff_lab"]
     if name in package.__all__:
         return [f"lab.{name}"]
+    for module in package._MODULES:
+        with suppress(ModuleNotFoundError):
+            import_module(f"autodiff_lab.{module}")
     return [
         f"lab.{home}.{name}"
         for home, module in sorted(vars(package).items())

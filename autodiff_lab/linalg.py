@@ -1,5 +1,8 @@
 """Linear algebra: ``lab.linalg``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.ops.array.creation import eye
 from autodiff_lab.ops.array.shaping import matrix_transpose
 from autodiff_lab.ops.linalg.contraction import cross, einsum, tensordot
@@ -72,3 +75,6 @@ __all__ = [
     "tridiagonal_matmul",
     "tridiagonal_solve",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

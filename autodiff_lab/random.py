@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 
+__path__: list[str] = []  # no modules inside, but `imports` can answer for names of other packages
+
 if not TYPE_CHECKING:  # a checker sees the names above, and reports others
 
     def __getattr__(name: str) -> Any:

@@ -1,5 +1,8 @@
 """Signals: ``lab.signal``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.extras.families.signal import (
     fft,
     fft2d,
@@ -33,3 +36,6 @@ __all__ = [
     "rfft2d",
     "rfft3d",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

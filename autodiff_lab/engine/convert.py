@@ -180,7 +180,8 @@ def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
 def operands(op: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """Make tensors of two operands; where one of them answers for itself, both stay as they are.
 
-    A Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees.
+    A Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees; an int is a float beside
+    a Python float.
     """
     if x.__class__ is Tensor and (y.__class__ is float or y.__class__ is int):  # the commonest of all
         return x, _adopt(op, y, x)
@@ -194,7 +195,7 @@ def operands(op: Any, x: Any, y: Any) -> tuple[Any, Any]:
         return _adopt(op, x, y), y
     if hasattr(x, "__lab_apply__") or hasattr(y, "__lab_apply__"):
         return x, y
-    x = convert(x)
+    x = convert(float(x) if x.__class__ is int and y.__class__ is float else x)
     y = _adopt(op, y, x)
     return x, y
 
@@ -225,6 +226,12 @@ def _adopt(op: Any, value: Any, partner: Tensor) -> Tensor:
                 f"{op.name}: an integer of {len(str(abs(value)))} digits is out of range for {partner.dtype.name}. "
                 "Try float('inf'), or a smaller number."
             ) from None
+    if issubclass(kind, complex) and partner._held.dtype.kind != "c":
+        wide = "complex128" if partner._held.dtype.itemsize == 8 else "complex64"
+        raise DtypeMismatch(
+            f"{op.name}: {value!r} is complex, and the other operand has dtype {partner.dtype.name}. Try "
+            f"lab.cast(x, lab.{wide}) for the other operand."
+        )
     return value if hasattr(value, "__lab_apply__") else convert(value, partner)
 
 

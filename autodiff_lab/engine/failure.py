@@ -143,12 +143,20 @@ def _broadcast_reason(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     return f"shapes {a} and {b} do not match."
 
 
+_RANKS = {"b": 0, "i": 1, "u": 1, "V": 2, "f": 2, "c": 3}
+"""Kinds of numbers, bfloat16 as "V": a cast to a lower rank loses fractions or imaginary parts and is not proposed."""
+
+
 def dtypes_differ(op: Any, x: Any, y: Any) -> LabError:
     """Return the error for operands of two dtypes."""
     a, b = public(x._held.dtype).name, public(y._held.dtype).name
+    first, second = (_RANKS.get(t._held.dtype.kind, 0) for t in (x, y))
+    cures = [f"lab.cast(y, lab.{a})"] * (first >= second) + [f"lab.cast(x, lab.{b})"] * (first <= second)
+    if "string" in (a, b):
+        cures = [f"lab.strings.to_number({'x' if a == 'string' else 'y'})"]
     text = (
         f"{op.name}({kind_of(x._held)}, {kind_of(y._held)}): {a} and {b} do not mix; nothing is cast implicitly."
-        f"{at_line(place_now())}\n  Try lab.cast(y, lab.{a}) or lab.cast(x, lab.{b})."
+        f"{at_line(place_now())}\n  Try {' or '.join(cures)}."
     )
     return report(op, (x, y), None, DtypeMismatch(text), by_values=False)
 

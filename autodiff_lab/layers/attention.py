@@ -127,6 +127,8 @@ class MultiHeadAttention(Layer):
         key = value if key is None else key
         q, k, v = (self._projected(x, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
         scores = matmul(q * (1.0 / math.sqrt(self.key_dim)), k, transpose_b=True)
+        if attention_mask is not None:
+            self._check_mask(attention_mask, scores)
         masks = self._masks(query_mask, value_mask, key_mask, attention_mask)
         weights = weights_of(scores, [*masks, causal(scores)] if use_causal_mask else masks)
         mixed = matmul(self.dropping(weights, training=training), v)
@@ -135,6 +137,15 @@ class MultiHeadAttention(Layer):
         result = matmul(joined, reshape(self.output_kernel, (heads * size, width)))
         result = result + self.output_bias if self.use_bias else result
         return (result, weights) if return_attention_scores else result
+
+    def _check_mask(self, mask: Any, scores: Tensor) -> None:
+        """Raise if a mask does not have a value for each pair of a step of `query` and one of `value`."""
+        found, (batch, _, rows, columns) = tuple(convert(mask).shape), scores.shape
+        if len(found) < 2 or found[-2] not in (1, rows) or found[-1] not in (1, columns):
+            raise ShapeMismatch(
+                f"{self.name}: expected an attention_mask of shape (b, t, s) = {(batch, rows, columns)}, got shape "
+                f"{found}. Try mask[:, lab.newaxis, :] for a mask (b, s) of what is attended to."
+            )
 
     def _masks(self, query_mask: Any, value_mask: Any, key_mask: Any, attention_mask: Any) -> list[Tensor]:
         """Return where attention is allowed, each (b or 1, 1 or heads, t or 1, s or 1)."""

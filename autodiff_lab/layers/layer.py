@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.devices import beside, device
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import TensorShape
@@ -67,6 +68,9 @@ def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
     return noting
 
 
+_BASE_FIRST = "super().__init__() at the beginning of its __init__"
+
+
 class Layer(Remembering, Module):
     """Base of layers; override ``build(input_shape)`` to make weights and ``call(x)`` to compute.
 
@@ -101,6 +105,8 @@ class Layer(Remembering, Module):
     floating = False
     """Whether integers and bools are cast to the layer's dtype too, because `call` computes with floats."""
 
+    _dtype: Any = Elsewhere("_dtype", _BASE_FIRST)
+    _of_weights: Any = Elsewhere("_of_weights", _BASE_FIRST)
     _added: tuple[int, list[Any]] | None = None
     """Number of the last call that added losses, and those losses."""
     _penalties: tuple[tuple[Variable, Callable[[Any], Any]], ...] = ()

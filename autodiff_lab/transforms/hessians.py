@@ -10,7 +10,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.transforms.custom import check_function
 
@@ -27,6 +27,8 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
     ------
     ShapeMismatch
         If the function's value is not a scalar.
+    InvalidArgumentError
+        If there are several arguments, or the argument is a dict.
 
     Examples
     --------
@@ -37,8 +39,14 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
      [-400.  200.]], shape=(2, 2), dtype=float32)
     """
 
-    def second(x: Any) -> Tensor:
-        x = convert(x)
+    def second(*arguments: Any) -> Tensor:
+        if len(arguments) != 1 or isinstance(arguments[0], dict):
+            found = "a dict" if len(arguments) == 1 else f"{len(arguments)} arguments"
+            raise InvalidArgumentError(
+                f"hessian: expected a function of one tensor, got {found}. Try one vector of all parameters, of which "
+                "the function takes slices."
+            )
+        x = convert(arguments[0])
         with GradientTape() as outer:
             outer.watch(x)
             slope = _slope(function, x)
@@ -56,6 +64,9 @@ def hvp(function: Callable[[Tensor], Tensor], x: TensorLike, vector: TensorLike)
     ------
     ShapeMismatch
         If the function's value is not a scalar.
+    InvalidArgumentError
+        If `x` is a dict. For several tensors, ``lab.jvp(lab.gradient(function), tensors, vectors)`` gives the product
+        for each, after the gradients.
 
     Examples
     --------
@@ -63,6 +74,10 @@ def hvp(function: Callable[[Tensor], Tensor], x: TensorLike, vector: TensorLike)
     >>> print(lab.hvp(lambda p: lab.reduce_sum(p * p * p), [1.0, 2.0], [1.0, 0.0]))
     Tensor([6. 0.], shape=(2,), dtype=float32)
     """
+    if isinstance(x, dict):
+        raise InvalidArgumentError(
+            "hvp: expected one tensor, got a dict. For several try lab.jvp(lab.gradient(function), tensors, vectors)."
+        )
     x = convert(x)
     vector = convert(vector, x)
     with GradientTape() as outer:

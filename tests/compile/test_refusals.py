@@ -283,3 +283,22 @@ def test_a_reason_names_what_the_user_knows_and_a_line_of_the_users(function: Ca
     compiled(x2)
     assert words in compiled.why()
     assert {r.place for r in compiled.refusals} == {(__file__, function.__code__.co_firstlineno + 1)}
+
+
+X = lab.ones((3, 4))
+WRONG_PLACES: list[Any] = [
+    np.array([0, 1]), (np.array([0, 1]), np.array([1, 2])), np.array([1.0]), (np.array([True, False, True]), 1), "a",
+    1.5, (0, (1, 2)), (..., ...), (0, 0, 0), [0, 1, 2], lab.constant([0, 1]), (lab.constant(5), 0), 7,
+    (None, np.array([0, 1])), slice(0.5, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", WRONG_PLACES, ids=str)
+def test_a_wrong_place_is_refused_as_in_the_eager_function(place: Any) -> None:
+    said: list[str] = []
+    for wrap in (lambda f: f, lab.function):
+        with pytest.raises(lab.errors.LabError) as caught:
+            wrap(lambda x: x[place])(X)
+        said.append(str(caught.value).partition("\n")[0])
+    assert said[0] == said[1]
+    assert "Try" in said[0] or "out of" in said[0] or "ellipsis" in said[0]

@@ -11,6 +11,18 @@ import autodiff_lab as lab
 
 X, V, SGD = lab.ones((2, 3)), lab.Variable([1.0, 2.0]), lab.optimizers.SGD(0.1)
 
+
+class Unmade(lab.layers.Layer):
+    """A layer that does not call `__init__` of its base."""
+
+    def __init__(self, weigh: bool = False) -> None:
+        if weigh:
+            self.add_weight("w", (2,))
+
+    def call(self, x: lab.Tensor) -> lab.Tensor:
+        return x
+
+
 SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
     ("slice by floats", lambda: X[0.5:1], lab.errors.InvalidArgumentError, ["brackets", "0.5", "int(...)"]),
     ("index by a tensor", lambda: X[lab.constant([0, 1])], lab.errors.InvalidArgumentError, ["i32[2]", "lab.gather"]),
@@ -66,6 +78,30 @@ SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
         ["UpSampling2D: interpolation", "'bilinear'", "got 'linear'"],
     ),
     ("units", lambda: lab.layers.Dense("a"), lab.errors.InvalidArgumentError, ["Dense: units", "'a'"]),
+    ("imaginary", lambda: 1j * X, TypeError, ["multiply: 1j is complex", "float32", "lab.cast(x, lab.complex64)"]),
+    ("imaginary beside integers", lambda: lab.range(3) / 2j, TypeError, ["2j", "int32", "lab.complex64"]),
+    ("real beside complex", lambda: X + lab.complex(X, X), TypeError, ["Try lab.cast(x, lab.complex64)."]),
+    ("integers beside floats", lambda: X * lab.range(3), TypeError, ["do not mix", "Try lab.cast(y, lab.float32)."]),
+    ("text beside numbers", lambda: X + lab.constant("a"), TypeError, ["Try lab.strings.to_number(y)."]),
+    ("a Hessian of two", lambda: lab.hessian(lambda x, y: x)(1.0, 2.0), ValueError, ["hessian", "2 arguments", "Try"]),
+    ("a Hessian of a dict", lambda: lab.hessian(lambda d: d["a"])({"a": X}), ValueError, ["hessian", "a dict", "Try"]),
+    ("a product of a dict", lambda: lab.hvp(lambda d: d["a"], {"a": X}, {"a": X}), ValueError, ["hvp", "lab.jvp("]),
+    (
+        "a vector to solve for",
+        lambda: lab.linalg.solve(lab.eye(3), lab.ones(3)),
+        ValueError,
+        ["solve", "right-hand sides", "(3,)", "b[:, lab.newaxis]"],
+    ),
+    (
+        "a mask of keys",
+        lambda: lab.layers.MultiHeadAttention(1, 2)(
+            lab.ones((2, 3, 4)), lab.ones((2, 5, 4)), attention_mask=lab.ones((2, 5))
+        ),
+        ValueError,
+        ["attention_mask", "(2, 3, 5)", "(2, 5)", "mask[:, lab.newaxis"],
+    ),
+    ("a layer without its base", lambda: Unmade()(X), AttributeError, ["'Unmade'", "Try super().__init__()"]),
+    ("a weight too early", lambda: Unmade(weigh=True), AttributeError, ["'Unmade'", "Try super().__init__()"]),
     ("place of the greatest of none", lambda: lab.argmax(lab.zeros((0, 3)), axis=0), ValueError, ["f32[0,3]", "Try"]),
 ]
 
@@ -123,3 +159,19 @@ def test_a_misspelt_name_is_guessed_by_python(tmp_path: Path) -> None:
     script.write_text("import autodiff_lab as lab\nlab.reduce_summ([1.0])\n")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert "Did you mean: 'reduce_sum'?" in done.stderr
+
+
+def test_an_integer_beside_a_fraction_is_one() -> None:
+    """In either order, as where one of them is a tensor."""
+    for made in (lab.where([True, False], 1, 0.5), lab.where([False, True], 0.5, 1)):
+        assert made.numpy().tolist() == [1.0, 0.5]
+        assert made.dtype == lab.float32
+
+
+@pytest.mark.parametrize(
+    "name", ["math.logaddexp", "math.relu", "linalg.reduce_sum", "nn.concat", "random.permutation"]
+)
+def test_a_namespace_knows_what_the_others_have(name: str) -> None:
+    home, _, missing = name.partition(".")
+    with pytest.raises(AttributeError, match=f"has no attribute '{missing}'. Try lab"):
+        getattr(getattr(lab, home), missing)

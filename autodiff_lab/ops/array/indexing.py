@@ -205,8 +205,8 @@ def _taken_in_trace(x: Tensor, index: Any) -> tuple[Tensor, Any]:
     parts = list(index) if isinstance(index, (tuple, list)) else [index]
     parts = [v for part in parts for v in (part if isinstance(part, list) else [part])]
     rank = x._held.ndim
-    used = sum(part is not None and part is not Ellipsis for part in parts)
-    if used > rank or parts.count(None) + used + any(part is Ellipsis for part in parts) != len(parts):
+    used = sum(part is not None and part is not Ellipsis for part in parts)  # arrays may be among them, so no `count`
+    if used > rank or sum(part is Ellipsis for part in parts) > 1:
         return x, index
     kept, found, axis = [], [], 0
     for part in parts:

@@ -158,6 +158,17 @@ def matrix(value: Any, name: str) -> Tensor:
     return x
 
 
+def right_hand_sides(value: Any, name: str) -> Tensor:
+    """Return the right-hand sides of linear systems as a tensor of at least two axes."""
+    x = alone(convert(value))
+    if x._held.ndim < 2:
+        raise ShapeMismatch(
+            f"{name}: expected right-hand sides as the columns of a matrix (*b, m, k), got shape {x._held.shape}. Try "
+            "b[:, lab.newaxis], and [:, 0] of the result."
+        )
+    return x
+
+
 def square(value: Any, name: str) -> Tensor:
     """Return the value as a tensor whose last two axes are equal."""
     x = matrix(value, name)

@@ -16,7 +16,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import eye as identity
 from autodiff_lab.ops.array.shaping import broadcast_to
 from autodiff_lab.ops.docs import document
-from autodiff_lab.ops.linalg.diagonals import band_part, matrix, square
+from autodiff_lab.ops.linalg.diagonals import band_part, right_hand_sides, square
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.linalg.solving import flip, lapack, triangular_solve
 
@@ -101,7 +101,7 @@ def lu_reconstruct(lower_upper: TensorLike, perm: IntsLike, validate_args: bool 
 def lu_solve(lower_upper: TensorLike, perm: IntsLike, rhs: TensorLike, validate_args: bool = False,
              name: str | None = None) -> Tensor:
     x, order = _checked("lu_solve", lower_upper, perm)
-    b = matrix(convert(rhs, x), "lu_solve")
+    b = right_hand_sides(convert(rhs, x), "lu_solve")
     n = x._held.shape[-1]
     if b._held.shape[-2] != n:
         raise ShapeMismatch(f"lu_solve: expected right-hand sides (*b, {n}, k) for factors of shape {x._held.shape}, "

@@ -25,7 +25,7 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.shaping import matrix_transpose, swapped
 from autodiff_lab.ops.checks import dtypes_unequal
 from autodiff_lab.ops.docs import document
-from autodiff_lab.ops.linalg.diagonals import diag_part, matrix, square
+from autodiff_lab.ops.linalg.diagonals import diag_part, right_hand_sides, square
 from autodiff_lab.ops.linalg.products import matmul
 from autodiff_lab.ops.math.complex_numbers import is_complex, real, widen
 from autodiff_lab.ops.math.exponential import log
@@ -264,7 +264,7 @@ def triangular_solve(matrix: TensorLike, rhs: TensorLike, lower: bool = True, ad
 
 def _system(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     a, b = convert_pair(solve_system.op, a, b)  # type: ignore[attr-defined]
-    a, b = lapack(square(a, name), name), lapack(matrix(b, name), name)
+    a, b = lapack(square(a, name), name), lapack(right_hand_sides(b, name), name)
     if a._held.dtype != b._held.dtype:
         raise dtypes_unequal(name, matrix=a, rhs=b)
     if a._held.shape[-1] != b._held.shape[-2]:
