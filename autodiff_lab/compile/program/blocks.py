@@ -200,6 +200,11 @@ def _scanned(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "accumulate", (*_along(line.params["axis"], values[0].shape), *how), (False,))
 
 
+def _topped(line: Line, values: list[Value]) -> Block | None:
+    sizes = (*_along(line.params["axis"], values[0].shape), int(line.params["reverse"]))
+    return Block(_POSITIONS, "accumulate_top", sizes, (False,))
+
+
 def _recurrent(line: Line, values: list[Value]) -> Block | None:
     b, a, out = values
     if a.dtype != b.dtype or not a.shape == b.shape == out.shape:
@@ -275,9 +280,9 @@ def _assumed(line: Line, values: list[Value]) -> Block | None:
 _FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "top_positions"})
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
-    **dict.fromkeys(("argsort", "take_along", "top_positions"), (*_FLOATS, *_INTEGERS)),
+    **dict.fromkeys(("argsort", "take_along", "top_positions", *_CHANGES), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(("gather", "gather_nd", "repeat"), (*_FLOATS, *_INTEGERS, *_COMPLEX, "bool")),
-    **dict.fromkeys(("scatter_axis", "scatter_nd"), (*_FLOATS, *_COMPLEX)),
+    **dict.fromkeys(("scatter_axis", "scatter_nd"), (*_FLOATS, *_INTEGERS, *_COMPLEX)),
     **dict.fromkeys(("max", "min", "prod"), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(FUNCTIONS, (*_FLOATS, *_COMPLEX)),
     "mean": (*_FLOATS, *_COMPLEX),
@@ -297,7 +302,8 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
-    "prod": _reduced, "recurrence": _recurrent, "repeat": _repeated, "scatter_axis": _scattered,
+    "prod": _reduced, "recurrence": _recurrent, "repeat": _repeated, "running_top": _topped,
+    "scatter_axis": _scattered,
     "scatter_nd": _by_coordinates,
     "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,
     "sum": _reduced, "tridiagonal_solve": _three_diagonals, "triangular_solve": _system,

@@ -103,6 +103,7 @@ STATIC = frozenset({
     "softmax_cross_entropy_grad", "sparse_softmax_cross_entropy_grad", "concat", "gather", "scatter_axis",
     "where", "select", "select_not", "clip", "cast", "cast_to_discrete", "identity", "stop_gradient", "power_grad",
     "logsumexp", "logsumexp_shares", "roll", "repeat", "reverse", "tile", "pad", "cumsum", "cumprod", "gather_nd",
+    "cumulative_logsumexp", "running_top",
     "scatter_nd", "band_part", "diag", "diag_part", "cholesky", "cholesky_grad", "inv", "solve", "triangular_solve",
     "det", "det_sign", "det_log", "lu_factors", "one_hot", "argmax", "argmin", "max_pool", "diagonals", "extreme_grad",
     "standardize", "standardize_grad", "normalize", "normalize_grad", "moments", "tensor_scatter_nd_add",

@@ -314,6 +314,21 @@ def accumulate(out, x, outer, length, inner, exclusive, reverse, multiplies) -> 
 
 
 @register_jitable
+def accumulate_top(out, x, outer, length, inner, reverse) -> int:
+    """Write the largest element so far, clipped to the range of finite numbers; nan from the first nan on."""
+    limit = finfo(x.dtype).max
+    for s in range(outer):
+        for turn in range(length):
+            i = length - 1 - turn if reverse else turn
+            before = i + 1 if reverse else i - 1
+            at, last = (s * length + i) * inner, (s * length + before) * inner
+            for j in range(inner):
+                value = least(greatest(x[at + j], -limit), limit)
+                out[at + j] = greatest(out[last + j], value) if turn else value
+    return 0
+
+
+@register_jitable
 def recur(out, b, a, outer, length, inner, reverse) -> int:
     """Write ``h = b + a h`` along an axis, where h on the right is the element before."""
     for s in range(outer):

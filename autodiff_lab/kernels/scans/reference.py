@@ -60,13 +60,18 @@ def cumulative_max(x: Any, axis: int, reverse: bool) -> Any:
     """Return the largest element up to each, clipped to the range of finite numbers; nan from the first nan on."""
     limit = np.nextafter(x.dtype.type(np.inf), x.dtype.type(0))
     made = np.minimum(np.maximum(ranked(x), -limit), limit)
-    line = np.moveaxis(np.flip(made, axis) if reverse else made, axis, 0)
-    if not on_gpu(x):
-        line = np.maximum.accumulate(line, axis=0)
+    made = np.flip(made, axis) if reverse else made
+    if on_gpu(x):
+        made = _top_by_doubling(made, axis)
     else:
-        step = 1
-        while step < len(line):  # each looks twice as far back as before: CuPy has no cumulative maximum
-            line = np.concatenate([line[:step], np.maximum(line[step:], line[:-step])])
-            step *= 2
-    line = np.moveaxis(line, 0, axis)
-    return np.flip(line, axis) if reverse else line
+        made = np.maximum.accumulate(made, axis=axis)
+    return np.flip(made, axis) if reverse else made
+
+
+def _top_by_doubling(x: Any, axis: int) -> Any:
+    """Return the largest element up to each by looking twice as far back each time, as CuPy has no such function."""
+    line, step = np.moveaxis(x, axis, 0), 1
+    while step < len(line):
+        line = np.concatenate([line[:step], np.maximum(line[step:], line[:-step])])
+        step *= 2
+    return np.moveaxis(line, 0, axis)
