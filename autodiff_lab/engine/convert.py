@@ -180,8 +180,8 @@ def convert_pair(op: Any, x: Any, y: Any) -> tuple[Tensor, Tensor]:
 def operands(op: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """Make tensors of two operands; where one of them answers for itself, both stay as they are.
 
-    A Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees; an int is a float beside
-    a Python float.
+    A Python number or list adopts the dtype of its partner, a NumPy value if the kind agrees; a Python int beside a
+    Python float counts as a float.
     """
     if x.__class__ is Tensor and (y.__class__ is float or y.__class__ is int):  # the commonest of all
         return x, _adopt(op, y, x)
