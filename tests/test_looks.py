@@ -7,8 +7,6 @@ A compiled function is traced once, so the trace must be notified when values ar
 import ast
 from collections.abc import Iterator
 
-import pytest
-
 from tests.tree import PACKAGE, project_files, shown
 
 LOOKING = ("ops", "extras", "layers", "transforms")
@@ -45,7 +43,6 @@ def values_read(tree: ast.AST) -> Iterator[int]:
             yield node.lineno
 
 
-@pytest.mark.slow
 def test_values_are_read_where_a_trace_hears_of_it() -> None:
     complaints = [
         f"{shown(path)}:{line}"

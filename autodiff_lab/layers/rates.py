@@ -138,7 +138,7 @@ class Rated:
             self._rate = rate
         elif self._own_rate is None or self._rate is not self._own_rate:
             if isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)) or self._rate != rate:
-                self._rate = self._own_rate = self._held(rate)
+                self._rate = self._own_rate = self._in_variable(rate)
         elif trace_now() is None:
             with unheard():
                 self._own_rate.assign(rate)
@@ -147,7 +147,7 @@ class Rated:
 
     lr = learning_rate
 
-    def _held(self, rate: Any) -> Variable:
+    def _in_variable(self, rate: Any) -> Variable:
         """Return a variable with the rate, which programs read in every call."""
         with device("/CPU:0"), name_scope(""), unheard():
             return Variable(float(rate), dtype="float64", trainable=False, name=f"{self.name}/learning_rate")
