@@ -204,7 +204,7 @@ def watched(noted: set[str]) -> set[str]:
     return noted
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.extras
 @pytest.mark.filterwarnings("ignore::typeguard.TypeHintWarning")
 @pytest.mark.parametrize("name", public(MODULES))

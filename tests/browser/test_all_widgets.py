@@ -13,7 +13,7 @@ from tests.widgets.test_bad_input import NAMES
 WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_a_widget_in_both_themes_and_widths(
     kind: str, open_page: OpenPage, tmp_path: Path, screenshot: Screenshot

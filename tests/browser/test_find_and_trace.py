@@ -94,6 +94,7 @@ def test_a_path_by_clicks(root: Locator) -> None:
     assert not root.locator(".tracing").count()
 
 
+@pytest.mark.slow
 def test_an_edge_is_a_tensor_by_key_and_by_click(root: Locator) -> None:
     press(root.page, "End")
     search(root, "tanh")

@@ -93,6 +93,7 @@ def test_a_loop_is_one_node_that_opens_at_the_current_iteration(
     assert frame.count() == 0
 
 
+@pytest.mark.slow
 def test_a_training_loop_shows_the_loss_of_the_step_that_one_is_at(
     open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

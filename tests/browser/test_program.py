@@ -114,6 +114,7 @@ def test_without_javascript_the_page_has_the_picture_and_both_texts(
     context.close()
 
 
+@pytest.mark.slow
 def test_in_a_notebook_a_function_shows_itself_or_why_not(open_notebook: OpenNotebook, screenshot: Screenshot) -> None:
     view = open_notebook(CELLS)
     shown = view.page.locator(".lab-program-view")

@@ -75,7 +75,7 @@ def test_the_program_of_the_readme_can_be_stepped_through(theme: str, open_page:
     keep(tmp_path / "still.png", f"explorer-{theme}.png")
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_compiled_function_of_the_readme_shows_its_program(theme: str, open_page: OpenPage, tmp_path: Path) -> None:
     train = made_by_the_readme(lambda names: "train" in names and names["train"].compiled)["train"]

@@ -1,5 +1,7 @@
 """Watching a training in a real JupyterLab: the view follows, and a step opens in the explorer below."""
 
+import pytest
+
 from tests.browser.conftest import OpenNotebook, Screenshot
 from tests.browser.pages import explorer
 
@@ -22,6 +24,7 @@ with lab.watch_training(model, every=10, steps=60, title="A line") as watch:
 print(len(watch.losses))"""
 
 
+@pytest.mark.slow
 def test_a_training_is_followed_and_a_step_opens(open_notebook: OpenNotebook, screenshot: Screenshot) -> None:
     view = open_notebook([PROGRAM])
     root = view.page.locator(".lab-training")

@@ -332,6 +332,7 @@ def test_the_interpreter_may_end_while_another_process_compiles(moment: str, tmp
             time.sleep(0.05)
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 def test_nothing_is_left_behind_once_the_background_has_nothing_to_do(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ CONDITIONS = {"select": "1", "select_not": "1", "where": "0", "logical_and": "01
 """Which inputs of an op are truth values."""
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @COMPILES
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_every_expression_compiles(dtype: str) -> None:
@@ -61,7 +61,7 @@ def test_every_expression_compiles(dtype: str) -> None:
     assert (".f64" in made) == (dtype == "float64")
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @COMPILES
 @pytest.mark.parametrize("seed", [3007, 3010, 3011, 3020])
 def test_kernels_of_random_programs_compile_without_spills(seed: int) -> None:

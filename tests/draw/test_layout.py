@@ -141,7 +141,7 @@ def test_several_graphs_are_placed_as_each_alone(engine: str) -> None:
 SLOW = {"sleeps": "import time; time.sleep(60)", "computes": "while True: pass"}
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("how", SLOW)
 def test_what_graphviz_cannot_place_in_time_is_placed_in_layers(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autodiff_lab.draw.layout.programs", lambda: {"dot": (sys.executable, "-c", SLOW[how])})

@@ -138,8 +138,8 @@ To add a lesson or a language, in a checkout:
 1. `python -m tests.lessons.translate fr 07` writes `tests/lessons/catalogues/fr/07.toml` with the English words in the
    places of the translated ones. Replace them, and `name`, the file name of the notebook.
 2. `make lessons-translated` writes `notebooks/fr/` and says which cells are missing.
-3. `make test` solves the lesson with the answers of the original and searches it for answers that can be read too
-   early.
+3. `.venv/bin/python -m pytest tests/lessons` solves the lesson with the answers of the original and searches it for
+   answers that can be read too early.
 
 Of a code cell only strings and comments can be replaced; a test refuses any other difference. Each entry holds a digest
 of the English cell, so when the original changes, the test names the cells that have to be read again.

@@ -41,7 +41,7 @@ def verdicts() -> Generator[Callable[[str, str], dict[str, Any]]]:
     leave("ops", {"simulated": SIMULATED, "counts": Counter(told["verdict"] for told in made.values()), "table": ops})
 
 
-@pytest.mark.slow(keep=100)
+@pytest.mark.slow(keep=60)
 @pytest.mark.parametrize("mode", JUDGED)
 @pytest.mark.parametrize("name", NAMES)
 def test_an_op_gives_on_the_gpu_what_it_gives_on_the_cpu(name: str, mode: str, verdicts: Any) -> None:

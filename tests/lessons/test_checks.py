@@ -115,6 +115,7 @@ def test_a_slip_of_the_pen_is_given_no_idea() -> None:
             assert puzzle.check({**truth, name: wrong}).code == "OTHER"
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize(
     ("puzzle", "name", "answer", "codes", "where"),
     [

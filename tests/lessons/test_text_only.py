@@ -73,7 +73,7 @@ def test_predictions_explanations_and_puzzles_are_text() -> None:
         assert part in printed
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", ["06", "07"])
 def test_a_lesson_runs_and_its_checks_answer(lesson: str) -> None:
     """Solved, every check passes; as handed out, none does, and nothing raises. Other lessons open plots that drag."""

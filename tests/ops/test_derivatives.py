@@ -30,6 +30,7 @@ def test_first_order_agrees_with_differences(name: str) -> None:
     assert not wrong
 
 
+@pytest.mark.slow(keep=100)
 @pytest.mark.parametrize("name", RULED)
 def test_second_order_agrees_with_differences_of_the_first(name: str) -> None:
     for sample in islice(samples(name, seed=1), 6):
@@ -37,7 +38,7 @@ def test_second_order_agrees_with_differences_of_the_first(name: str) -> None:
         assert check, f"{[np.shape(x) for x in sample.inputs]} {sample.params}: {check}"
 
 
-@pytest.mark.slow(keep=50)
+@pytest.mark.slow(keep=25)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 @given(data=st.data())
 @settings(max_examples=8)
@@ -86,6 +87,7 @@ def parts(sample: Sample) -> int:
     return len(made) if isinstance(made, tuple) else 1
 
 
+@pytest.mark.slow(keep=70)
 @pytest.mark.parametrize("name", [n for n in RULED if REGISTRY[n].stacked])
 def test_a_stack_of_cotangents_equals_a_loop(name: str) -> None:
     """The Jacobian is one sweep with a stack of unit cotangents; row by row it must be the same."""

@@ -196,7 +196,7 @@ def test_the_value_is_that_of_the_reference(name: str) -> None:
         agrees(sample)
 
 
-@pytest.mark.slow(keep=60)
+@pytest.mark.slow(keep=30)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 @given(data=st.data())
 @settings(max_examples=10)

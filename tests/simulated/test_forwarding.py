@@ -38,7 +38,7 @@ def refused() -> Iterator[list[str]]:
     memory.function.cache_clear()
 
 
-@pytest.mark.slow(keep=60)
+@pytest.mark.slow(keep=30)
 @pytest.mark.parametrize("name", names())
 def test_an_op_asks_of_cupy_what_cupy_has(name: str, refused: list[str]) -> None:
     """The whole check of the table, on a stand-in that refuses what CuPy refuses; also what our code would catch."""

@@ -78,7 +78,7 @@ def faults(program: Any, rng: random.Random) -> list[teaching.Engine]:
     return found
 
 
-@pytest.mark.slow(keep=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [True, False], ids=["integers", "decimals"])
 @pytest.mark.parametrize("every", [True, False], ids=["all values", "inputs only"])
 def test_faults_are_named_and_slips_are_not(whole: bool, every: bool, figure: Callable[[str, str], None]) -> None:
