@@ -11,7 +11,7 @@ from typing import Any
 
 LEAST_SAMPLE = 2e-4
 """Short calls are timed several at once, so that reading the clocks does not count."""
-WARM = 0.5
+WARM = 2.0
 """Seconds of calls before a library is expected to have chosen how it runs a program for good."""
 QUIET_SHARE = 0.02
 """What the process may compute while nobody asks it to, before it counts as busy in the background."""
