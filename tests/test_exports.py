@@ -65,7 +65,7 @@ def test_every_public_callable_is_explained_with_an_example(name: str) -> None:
     assert not silent, f"{name}: these have no example in their docstring: {silent}"
 
 
-@pytest.mark.slow(keep=10)
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize("name", public(PUBLIC))
 def test_the_example_of_every_public_function_runs(name: str) -> None:
     """Prove that examples of ops run too: pytest finds only functions written with `def` where it looks."""

@@ -126,6 +126,7 @@ def test_jacobians_and_hessians_are_those_of_whole_stacks(name: str, dtype: str)
         assert all(size <= SIZE for size in sizes), str(compiled.program)
 
 
+@pytest.mark.slow(keep=15)
 @pytest.mark.parametrize("name", BANDED)
 @pytest.mark.parametrize("bad", [-np.inf, np.nan, 1e200, 5e-324])
 def test_what_is_not_finite_spreads_as_in_whole_stacks(name: str, bad: float) -> None:

@@ -118,7 +118,7 @@ def same(found: list[Any], wanted: list[Any]) -> bool:
     )
 
 
-@pytest.mark.slow(keep=15)
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("name", EVERY)
 def test_other_values_than_those_of_the_trace_give_the_eager_results(name: str) -> None:
     program, values = EVERY[name]

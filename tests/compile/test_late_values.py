@@ -144,7 +144,7 @@ def compile_plainly(f: Any) -> Any:
     return lab.function(f, backend="numpy")
 
 
-@pytest.mark.slow(keep=15)
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_rate_that_follows_a_schedule_does_so_in_a_program(schedule: str, optimizer: str) -> None:

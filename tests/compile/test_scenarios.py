@@ -42,7 +42,7 @@ def world() -> Iterator[None]:
     os.chdir(folder)
 
 
-@pytest.mark.slow(keep=200)
+@pytest.mark.slow(keep=80)
 @pytest.mark.parametrize("name", marked(SCENARIOS, NEED_EXTRAS.__contains__))
 def test_compiled_and_eager_programs_do_the_same(name: str) -> None:
     """Results, exceptions and state at the end; and the program is compiled where it says so."""

@@ -73,7 +73,7 @@ def test_the_engine_leaves_numpys_settings_alone() -> None:
 AWKWARD = [np.nan, np.inf, -np.inf, 0.0, -0.0, 3e38, -3e38, 1e-40, -1.0]
 
 
-@pytest.mark.slow(keep=150)
+@pytest.mark.slow(keep=80)
 @pytest.mark.parametrize("name", [n for n in sorted(REGISTRY) if REGISTRY[n].rules != "unregistered"])
 def test_no_op_warns_whatever_the_numbers(name: str) -> None:
     """With the filter that the package sets, and every warning shown: none is left over, forward and backward."""

@@ -59,7 +59,7 @@ def numeric(name: str) -> list[Sample]:
     return [s for s in samples(name) if all(np.asarray(x).dtype.kind in "fiubc" for x in s.inputs)]
 
 
-@pytest.mark.slow(keep=150)
+@pytest.mark.slow(keep=80)
 @pytest.mark.parametrize("name", ops_of_the_catalogue())
 def test_every_op_on_stacks_gives_what_it_gives_row_by_row(name: str) -> None:
     rng = np.random.default_rng(1)
@@ -120,7 +120,7 @@ def with_derivatives() -> list[str]:
     return [n for n in names if not REGISTRY[n].elementwise or n in ("add", "divide", "maximum", "power", "tanh")]
 
 
-@pytest.mark.slow(keep=120)
+@pytest.mark.slow(keep=60)
 @pytest.mark.parametrize(
     ("name", "whole"),
     [(name, whole) for name in with_derivatives() for whole in (False, True) if name in STACKED or not whole],

@@ -42,7 +42,7 @@ def arrays(name: str, dtype: str, size: int) -> list[Any]:
     return [a.astype(dtype) for a in made]
 
 
-@pytest.mark.slow(keep=50)
+@pytest.mark.slow(keep=20)
 @pytest.mark.parametrize("size", [0, 1, 7, 1000, 500_000])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CALLS)

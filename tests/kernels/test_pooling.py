@@ -65,6 +65,7 @@ def drawn(rng: np.random.Generator, rank: int) -> tuple[tuple[int, ...], dict[st
     return (int(rng.integers(1, 4)), *spatial, int(rng.choice([1, 3, 16, 17]))), how
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_random_shapes_with_equal_elements_and_values_that_are_not_finite(rank: int, dtype: str) -> None:

@@ -64,7 +64,7 @@ def agree(a: Any, b: Any, tolerance: float = 1e-5) -> None:
     np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.slow(keep=40)
+@pytest.mark.slow(keep=15)
 @pytest.mark.parametrize("mode", ["numpy", "numba"])
 @pytest.mark.parametrize(
     "more", [{}, {"weight_decay": 0.1}, {"clipnorm": 1.0}, {"clipvalue": 0.3}, {"global_clipnorm": 2.0}], ids=str

@@ -30,7 +30,7 @@ def test_first_order_agrees_with_differences(name: str) -> None:
     assert not wrong
 
 
-@pytest.mark.slow(keep=100)
+@pytest.mark.slow(keep=80)
 @pytest.mark.parametrize("name", RULED)
 def test_second_order_agrees_with_differences_of_the_first(name: str) -> None:
     for sample in islice(samples(name, seed=1), 6):

@@ -257,7 +257,7 @@ SETS = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow(keep=60)
+@pytest.mark.slow(keep=30)
 @pytest.mark.parametrize(("name", "mode"), SETS)
 def test_an_op_on_nothing(name: str, mode: str) -> None:
     dtype = "float32" if mode == "numba" else None  # the kernels that other tests compile too

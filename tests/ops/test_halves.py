@@ -145,6 +145,7 @@ def cases() -> Iterator[tuple[str, Function]]:
 CASES = dict(cases())
 
 
+@pytest.mark.slow(keep=150)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize("name", CASES)

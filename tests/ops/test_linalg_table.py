@@ -266,7 +266,7 @@ def along(gradient: Any, direction: np.ndarray) -> Any:
     return lab.reduce_sum(lab.math.real(lab.math.conj(gradient) * direction))
 
 
-@pytest.mark.slow(keep=130)
+@pytest.mark.slow(keep=60)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(("name", "shape"), CALLS)
 def test_gradients_agree_with_differences(name: str, shape: tuple[int, ...], dtype: str) -> None:

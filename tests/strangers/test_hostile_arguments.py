@@ -167,7 +167,7 @@ def test_every_option_is_checked(block: int) -> None:
     assert not found, f"{len(found)} errors that are not ours:\n" + "\n".join(found[:40])
 
 
-@pytest.mark.slow(keep=4)
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("block", range(10))
 def test_hostile_arguments_are_refused_in_our_words(block: int) -> None:
     found = [line for seed in range(block * COUNT // 10, (block + 1) * COUNT // 10) for line in outcomes(seed)]

@@ -38,6 +38,7 @@ def both(always: Callable[[bool], None], program: Callable[[Any], Any], x: Any) 
     return found[0].numpy(), found[1].numpy()
 
 
+@pytest.mark.slow(keep=60)
 @pytest.mark.parametrize("name", STACKED)
 def test_bands_that_meet_an_op_give_what_a_whole_stack_gives(name: str, always: Callable[[bool], None]) -> None:
     for sample in samples(name):
