@@ -92,7 +92,7 @@ lessons-solved: $(PACKAGES_STAMP) ## Write the lessons with an answer in every e
 test: env ## Run the checks: Python, doctests, documents, notebooks, JavaScript, browser, simulator, lint, types.
 	$(RUN_PARTS) $(if $(TEST_ARGS),-- $(TEST_ARGS))
 
-test-all: env ## Run the checks with the tests marked slow, which take as long again as all others together.
+test-all: env ## Run the checks with the tests marked slow, which take longer than all others together.
 	$(RUN_PARTS) tests simulator types lint $(if $(TEST_ARGS),-- $(TEST_ARGS))
 
 test-simulated: $(PACKAGES_STAMP) ## Run the CUDA kernels in the simulator, against their NumPy references.

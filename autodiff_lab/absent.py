@@ -316,7 +316,7 @@ def cure_for(module: str, name: str) -> str:
     ('lab.optimizers', '')
     """
     cure = TABLES.get(module, {}).get(name)
-    if cure is None and module in _OF_ANY_NAME:
+    if cure is None and module in _OF_ANY_NAME and not name.startswith("_"):  # Python itself asks for those
         cure = " or ".join(_homes(name)) or ARRAYS.get(name)
     return cure or ""
 

@@ -6,6 +6,7 @@ compiled once.  A number is a constant of the program; when another one is assig
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,7 @@ from autodiff_lab.events.listener import SINKS, name_scope, sinks_now, trace_now
 from autodiff_lab.layers.schedules import LearningRateSchedule
 from autodiff_lab.ops.array.casting import cast
 
+_NO_NUMBERS = (LearningRateSchedule, Variable, Tensor)
 _TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()
 """For each trace and step count of an optimizer: how many steps were taken, and the value of the count then."""
 
@@ -132,18 +134,14 @@ class Rated:
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
-        rate = checked_rate(value)
-        plain = not isinstance(rate, (LearningRateSchedule, Variable, Tensor))
-        if not plain or not self._has_formula():
+        rate, own = checked_rate(value), self._own_rate
+        if isinstance(rate, _NO_NUMBERS) or not self._has_formula():
             self._rate = rate
-        elif self._own_rate is None or self._rate is not self._own_rate:
-            if isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)) or self._rate != rate:
-                self._rate = self._own_rate = self._in_variable(rate)
-        elif trace_now() is None:
-            with unheard():
-                self._own_rate.assign(rate)
-        else:
-            self._own_rate.assign(rate)
+        elif own is not None and self._rate is own:
+            with unheard() if trace_now() is None else nullcontext():  # a trace has to hear of it
+                own.assign(rate)
+        elif isinstance(self._rate, _NO_NUMBERS) or self._rate != rate:
+            self._rate = self._own_rate = self._in_variable(rate)
 
     lr = learning_rate
 
@@ -177,7 +175,7 @@ class Rated:
     def _rate_now(self) -> Any:
         """Return the rate of this step, in float64; under a trace, a separate value if it may differ between calls."""
         trace = trace_now()
-        if trace is None or not isinstance(self._rate, (LearningRateSchedule, Variable, Tensor)):
+        if trace is None or not isinstance(self._rate, _NO_NUMBERS):
             return self._number()
         if not isinstance(self._rate, LearningRateSchedule):
             return cast(self._rate, "float64")

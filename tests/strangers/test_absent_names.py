@@ -122,3 +122,14 @@ def test_the_learning_rate_can_be_assigned_to() -> None:
     other = lab.optimizers.SGD(rate)
     assert other.learning_rate.assign(0.125) == 0.125
     assert float(rate) == 0.125
+
+
+def test_names_that_python_asks_for_load_nothing() -> None:
+    """As `inspect` and completion look for them in every module."""
+    program = (
+        "import sys; import autodiff_lab as lab; lab.linalg; before = set(sys.modules)\n"
+        "assert not hasattr(lab.linalg, '__wrapped__') and not hasattr(lab.linalg, '_repr_html_')\n"
+        "assert set(sys.modules) == before, sorted(set(sys.modules) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -152,20 +152,19 @@ band = general(
 
 def matrix(value: Any, name: str) -> Tensor:
     """Return the value as a tensor of at least two axes."""
-    x = alone(convert(value))
-    if x._held.ndim < 2:
-        raise ShapeMismatch(f"{name}: expected a matrix (*b, m, n), got shape {x._held.shape}. Try lab.expand_dims.")
-    return x
+    return _of_two_axes(value, f"{name}: expected a matrix (*b, m, n)", "lab.expand_dims")
 
 
 def right_hand_sides(value: Any, name: str) -> Tensor:
     """Return the right-hand sides of linear systems as a tensor of at least two axes."""
+    wanted = f"{name}: expected right-hand sides as the columns of a matrix (*b, m, k)"
+    return _of_two_axes(value, wanted, "b[:, lab.newaxis], and [:, 0] of the result")
+
+
+def _of_two_axes(value: Any, wanted: str, cure: str) -> Tensor:
     x = alone(convert(value))
     if x._held.ndim < 2:
-        raise ShapeMismatch(
-            f"{name}: expected right-hand sides as the columns of a matrix (*b, m, k), got shape {x._held.shape}. Try "
-            "b[:, lab.newaxis], and [:, 0] of the result."
-        )
+        raise ShapeMismatch(f"{wanted}, got shape {x._held.shape}. Try {cure}.")
     return x
 
 
