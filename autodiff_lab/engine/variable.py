@@ -311,6 +311,7 @@ class Variable(Identified, Operators):
             if sinks_now():
                 tell_listeners(VariableAssigned(self._id, self.name, total, tensor._id, place_now()))
             return
+        trace.before.note_variable(self)
         sinks = sinks_now()
         SINKS.set((trace,))
         try:
@@ -322,7 +323,7 @@ class Variable(Identified, Operators):
     def _replace(self, array: Any, source: Tensor) -> None:
         """Take a new value; `source` is the tensor that the user gave."""
         if (trace := trace_now()) is not None:
-            trace.note_before(self)
+            trace.before.note_variable(self)
         self._held = array.copy() if getattr(array, "base", None) is not None else array
         self._tell(self._held, source, source)
 
@@ -343,8 +344,7 @@ class Variable(Identified, Operators):
                 f"Cannot assign a value of shape {tensor._held.shape} to a slice of shape {changed[index].shape} of "
                 f"variable {self.name}. Try lab.reshape or lab.broadcast_to."
             ) from None
-        trace = trace_now()
-        if trace is not None:
+        if (trace := trace_now()) is not None:
             trace.refuse(f"a slice of the variable {self.name} is assigned")
         self._replace(changed if changed.ndim else changed[()], tensor)
         return self

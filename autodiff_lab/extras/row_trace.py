@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.undoing import StateBefore
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events import TensorLeft
 from autodiff_lab.events.listener import EVERYTHING, SINKS, fresh_id, sinks_now, tell_made, trace_now
@@ -52,8 +53,7 @@ class RowTrace:
     def __init__(self, row: list[Tensor]) -> None:
         self.tracked: Any = EVERYTHING
         self.reads: dict[Variable, Tensor] = {}
-        self.assigned: dict[Variable, Any] = {}
-        self._before: dict[Variable, Any] = {}
+        self.before = StateBefore()
         self.refusal = ""
         sinks, outer = sinks_now(), trace_now()
         self.within = outer is not None
@@ -162,21 +162,10 @@ class RowTrace:
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was read."""
         self.reads[variable] = tensor
-        self._before.setdefault(variable, tensor._held)
         self._values[tensor._id] = tensor
-
-    def note_before(self, variable: Variable) -> None:
-        """Note a variable that is about to be assigned."""
-        self._before.setdefault(variable, variable._held)
-
-    def undo(self) -> None:
-        """Give variables that were assigned their values back."""
-        for variable in self.assigned:
-            variable._held = self._before[variable]
 
     def note_assign(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was assigned."""
-        self.assigned[variable] = tensor
         self.refuse(f"it assigns the variable {variable.name}")
 
     def note_new(self, variable: Variable) -> None:

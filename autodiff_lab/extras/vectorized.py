@@ -84,7 +84,7 @@ def vectorized_map(
     elif warn:
         _tell(_name(fn), trace.refusal)
     if trace.within:
-        trace.undo()
+        trace.before.undo()
     done = [] if trace.within else [first]
     for k in range(len(done), count):
         done.append(as_tensors(fn(_row(elems, stacks, k))))

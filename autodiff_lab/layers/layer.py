@@ -18,7 +18,7 @@ from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ShapeMismatch
-from autodiff_lab.events.listener import name_scope
+from autodiff_lab.events.listener import name_scope, trace_now
 from autodiff_lab.layers import initializer_names, penalties, summaries
 from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
 from autodiff_lab.layers.configured import Remembering
@@ -227,6 +227,9 @@ class Layer(Remembering, Module):
             with beside(*inputs) if self.moved_to is None else device(self.moved_to):
                 self.build(shape)
             self.built, self._built_for = True, shape
+            if (trace := trace_now()) is not None:
+                trace.before.keep(self.variables)
+                trace.before.keep_draws()
 
     def __call__(
         self, inputs: TensorLike | Mapping[str, TensorLike], *args: object, **kwargs: object

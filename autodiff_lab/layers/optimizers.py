@@ -262,7 +262,9 @@ class Optimizer(Rated, Remembering):
 
     def _apply_traced(self, trace: Any, pairs: list[tuple[Any, Variable]]) -> Variable:
         """Update the variables by ops that only the trace sees."""
+        new = [v for _, v in pairs if v not in self._state]
         self.build(v for _, v in pairs)
+        trace.before.keep(slot for v in new for slot in self._state[v].values())
         with unheard():
             step = cast(self.iterations.read() + 1, "float64")
             for gradient, (_, v) in zip(self._clipped([g for g, _ in pairs]), pairs, strict=True):

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import DTypeLike, ShapeLike, TensorLike
 
 
-def _refuse_in_trace(reason: str) -> None:
+def _refuse_in_trace(reason: str, source: np.random.Generator | None = None) -> None:
+    """Have a trace refuse, and note a source that is about to be drawn from."""
     trace = trace_now()
     if trace is not None:
         trace.refuse(reason)
+        if source is not None:
+            trace.before.note_source(source)
 
 
 class Generator:
@@ -166,13 +169,13 @@ class Generator:
         >>> len(lab.random.Generator.from_seed(1).split(3))
         3
         """
-        _refuse_in_trace("a generator of random numbers is split")
+        _refuse_in_trace("a generator of random numbers is split", self._source)
         many, = as_shape(count)
         return [Generator._of(np.random.Philox(key=self._source.integers(0, 2**64, 2, np.uint64))) for _ in range(many)]
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Return seeds for the stateless functions: (2, count), int64."""
-        _refuse_in_trace("a generator of random numbers makes seeds")
+        _refuse_in_trace("a generator of random numbers makes seeds", self._source)
         many, = as_shape(count)
         return wrap(self._source.integers(-2**63, 2**63 - 1, (2, many), np.int64))
 

@@ -136,7 +136,9 @@ def drawn_from(find: Callable[[], Source], draw: Callable[[Source], Tensor], *gi
 
         SINKS.set(())
         try:
-            tensor = draw(find())
+            source = find()
+            trace.before.note_source(source)
+            tensor = draw(source)
         finally:
             SINKS.set(sinks)
         trace.note_late(tensor, "noise", make, find)
@@ -175,7 +177,9 @@ def source_for(seed: int | None) -> Source:
 
 def _noted(source: Source) -> Source:
     """Note in which state a source is; in a second run, return one as it was in the first."""
-    again, noted = _AGAIN.get(), _NOTED.get()
+    again, noted, trace = _AGAIN.get(), _NOTED.get(), trace_now()
+    if trace is not None:
+        trace.before.note_source(source)
     if again and not isinstance(again[-1], Tensor):
         source = np.random.Generator(type(source.bit_generator)(0))
         source.bit_generator.state = again.pop()  # type: ignore[assignment]
@@ -186,15 +190,17 @@ def _noted(source: Source) -> Source:
 
 def generator_for(seed: int | None) -> Source:
     """Return the global source, or that of a seed."""
+    source = _STATE.source
+    if seed is not None:
+        number = checked_seed(seed, "random")
+        if number not in _STATE.by_seed:
+            _STATE.by_seed[number] = np.random.default_rng([_STATE.seed or 0, number])
+        source = _STATE.by_seed[number]
     trace = trace_now()
     if trace is not None:
         trace.refuse("random numbers are drawn")
-    if seed is None:
-        return _STATE.source
-    number = checked_seed(seed, "random")
-    if number not in _STATE.by_seed:
-        _STATE.by_seed[number] = np.random.default_rng([_STATE.seed or 0, number])
-    return _STATE.by_seed[number]
+        trace.before.note_source(source)
+    return source
 
 
 def stateless(seed: Any, name: str) -> Source:

@@ -177,8 +177,8 @@ class Function(Varied, Typed[P, R]):
     def compile(self, *args: Any, **kwargs: Any) -> bool:
         """Trace the function for arguments like these, and wait until its program is ready.
 
-        The function runs once; variables that it assigns get their values back, and other effects remain.  After a
-        second a line on standard error says what is waited for.
+        The function runs once, without a trace in variables and sources of random numbers; other effects remain.
+        After a second a line on standard error says what is waited for.
 
         Parameters
         ----------
@@ -237,8 +237,8 @@ class Function(Varied, Typed[P, R]):
     ) -> Any:
         """Run the function under a trace, and compile it or note why not.
 
-        This is the actual call: it runs once; if it is not `for_real`, variables get their values back.  The program is
-        put `beside` another one for the same arguments that assumes other values, if there is one.
+        This is the actual call: it runs once; if it is not `for_real`, it is undone.  The program is put `beside`
+        another one for the same arguments that assumes other values, if there is one.
         """
         around = Surroundings(self.python_function, call.objects)
         plain = call.key
@@ -252,7 +252,7 @@ class Function(Varied, Typed[P, R]):
                 result = self.python_function(*args, **kwargs)
         finally:
             if not for_real:
-                trace.undo()
+                trace.before.undo()
         refusals = [*trace.refusals, *effects.refusals, *around.refusals, *lent.refusals(around.holds)]
         if not around.observed():
             refusals.append(Refusal("its calls could not be observed", None))

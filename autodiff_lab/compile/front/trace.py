@@ -28,6 +28,7 @@ from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.engine.devices import memory_of
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.undoing import StateBefore
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import cell_of
 from autodiff_lab.events import Place, TensorLeft, TensorMet
@@ -109,7 +110,7 @@ class Trace:
         self.arguments = [t._id for t in arguments]
         self.hidden: dict[Variable, int] = {}  # variables and the values of their first reads
         self.assigned: dict[Variable, int] = {}
-        self._before: dict[Variable, Any] = {}  # what variables held when they were first met
+        self.before = StateBefore()
         self.late: list[Late] = []
         self._start = fresh_id()
         self._depends = set(self.arguments)
@@ -267,7 +268,6 @@ class Trace:
     def note_read(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was read: its value is an input, or what the function assigned before."""
         self.reads[variable] = tensor
-        self._before.setdefault(variable, tensor._held)
         if variable._id > self._start and variable not in self.assigned:
             known = self._twin(tensor._held)
             if known is None:
@@ -282,17 +282,6 @@ class Trace:
             self.hidden[variable] = tensor._id
             self._depends.add(tensor._id)
             self._know(tensor, variable.name[:-2])
-
-    def note_before(self, variable: Variable) -> None:
-        """Note a variable that is about to be assigned."""
-        if variable not in self._before:
-            self._before[variable] = variable._held
-
-    def undo(self) -> None:
-        """Give variables that were assigned their values back."""
-        for variable in self.assigned:
-            if variable in self._before:
-                variable._held = self._before[variable]
 
     def note_assign(self, variable: Variable, tensor: Tensor) -> None:
         """Note a variable that was assigned: its new value is an output."""
