@@ -33,6 +33,7 @@ def training(make: Callable[[], Any]) -> Callable[[Any], Any]:
     w, optimizer = lab.Variable(np.ones(3, np.float32)), make()
 
     def step(x: Any) -> Any:
+        loss: Any = 0.0
         for _ in range(2):  # the second update must not let the first one stay
             with lab.GradientTape() as tape:
                 loss = lab.reduce_sum((w - x) ** 2)
