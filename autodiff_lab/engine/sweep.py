@@ -129,12 +129,11 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         Given where adjoints of sources may stay rows: filled with those, by tensor id, that nothing dense was added to.
         Listeners still receive dense contributions.
     """
-    ops, swapped = engine.ops, engine.rules
-    assert ops is not None
-    raw = ops.raw
+    ops: Any = engine.ops
+    swapped, raw = engine.rules, ops.raw
     wide: Wide = {}
     own: set[int] = set()
-    parts = waiting = cause = None
+    parts = waiting = cause = flat = None  # `flat` will be the zeros of step functions, once there are any
     quiet = False  # whether tapes alone record what is done here
     if plain:
         combine, together = partial(_total, own), False
@@ -143,7 +142,6 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
         together = not (raw or pause or swapped or flow) and engine.accumulate is operator.add
         cause = CAUSE.get()
         quiet = together and not any(sink.listens or sink.traces for sink in sinks_now())
-    flat = None  # the zeros of step functions, once there are any
     pop_entry, pop, get = entries.pop, adjoints.pop, adjoints.get
     faster: Any = (FASTER if engine is not UNFUSED else {}).get
     always = IN_USE["mode"] == "numba"
@@ -193,6 +191,9 @@ def sweep(  # noqa: C901, PLR0912, PLR0915 - spelled out: a call for each entry 
                     key = x._id
                     old = get(key)
                     if old is None:
+                        if x is y and op.name == "multiply":  # the other contribution is the same
+                            adjoints[key] = h + h if h.__class__ is not ndarray else np.add(h, h, h)
+                            continue
                         adjoints[key] = h
                     elif old.__class__ is ndarray and old.nbytes >= IN_PLACE_BYTES:
                         adjoints[key] = combine(key, old, h, op.elementwise and h is not g)

@@ -38,6 +38,25 @@ def fanned_out(x: Any, w: Any) -> Any:
     return joined * z + lab.reduce_mean(z) + x + w + x
 
 
+@pytest.mark.parametrize("shape", [(), (3, 4), (LARGE,)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_factor_that_is_the_other_one_gets_both_contributions(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    x, w = (lab.constant(rng.normal(size=shape).astype(dtype)) for _ in range(2))
+    with lab.GradientTape(persistent=True) as tape:
+        tape.watch([x, w])
+        y = lab.sin(x) * w
+        z = y * y
+        loss = lab.reduce_sum(z * z) + lab.reduce_sum(lab.exp(x) * x)
+    values = [t.numpy() for t in (x, w, y, z)]
+    sources = [x, w, y, z]
+    for quick, general in zip(tape.gradient(loss, sources), generally(tape, loss, sources), strict=True):
+        np.testing.assert_array_equal(quick.numpy(), general.numpy())
+    np.testing.assert_allclose(tape.gradient(loss, y).numpy(), 4 * y.numpy() ** 3, rtol=1e-5)
+    for t, value in zip((x, w, y, z), values, strict=True):
+        np.testing.assert_array_equal(t.numpy(), value)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex128"])
 def test_both_ways_agree_to_the_last_bit_and_change_no_value(dtype: str) -> None:
     rng = np.random.default_rng(0)

@@ -43,10 +43,14 @@ FEW_TO_ONE = 1 << 15
 """The same where all elements become one number, which NumPy does as quickly."""
 FEW_FOR_A_PRODUCT = 8192
 """Elements that one call into BLAS adds up; it would share larger matrices among threads."""
-MOST_FOR_PRODUCTS = 1 << 16
-"""Elements that several such calls add up; a compiled kernel is as quick with more."""
+MOST_FOR_PRODUCTS = 1 << 20
+"""Elements that several such calls add up; with more, threads of a compiled kernel share the work."""
+FEWEST_IN_LONG_ROWS = 1 << 15
+"""Elements from which on it is worth cutting long rows into pieces."""
 LONGEST_ROW = 512
 """Elements of a row that BLAS adds up as precisely as NumPy, which adds pairs in longer ones."""
+FEWEST_PIECES = 4
+"""Pieces of long rows in a matrix, below which calling BLAS takes longer than adding up."""
 LONG_COLUMN = 32
 """Elements of a column that is added up by itself where rows are short."""
 _ONES = {char: np.ones(FEW_FOR_A_PRODUCT, char) for char in "fd"}
@@ -139,6 +143,8 @@ class _Product(NamedTuple):
         Whether the ones come first.
     blocks : int
         Into how many matrices the factor is cut.
+    pieces : int
+        Into how many pieces, of which each has sums, a long row or a matrix of a stack is cut; 1 if it is whole.
     """
 
     factor: tuple[int, ...]
@@ -146,6 +152,7 @@ class _Product(NamedTuple):
     first: bool
     blocks: int
     shape: tuple[int, ...]
+    pieces: int = 1
 
 
 @lru_cache(4096)
@@ -157,21 +164,39 @@ def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, c
     before, after = shape[: axes[0]], shape[rank + axes[0] + count :]
     stack, length, columns = prod(before), prod(shape[axes[0] : axes[-1] + 1 or None]), prod(after)
     left = (*before, *(1,) * (count * keepdims), *after)
-    if (length > LONGEST_ROW and columns == 1) or (length < 3 and stack > 1 < columns):
-        return None  # two rows of each matrix of a stack are added up as quickly
     ones = _ONES[char]
+    if length > LONGEST_ROW and columns == 1:
+        cut = _in_pieces(stack * length, length)
+        return cut and _Product(cut, ones[: cut[2]], False, cut[0], left, length // cut[2])
+    if length < 3 and stack > 1 < columns:
+        return None  # two rows of each matrix of a stack are added up as quickly
     if stack == columns == 1:
         return _Product((length,), ones[:length], True, 1, left)
     if stack > 1 < columns:
-        if length * columns > FEW_FOR_A_PRODUCT or (prod(shape) > FEW_FOR_A_PRODUCT > 16 * length * columns):
+        if prod(shape) > FEW_FOR_A_PRODUCT > 16 * length * columns:
             return None  # or there are many small matrices
-        return _Product((stack, length, columns), ones[:length], True, 1, left)
+        pieces = _blocks(length, columns) or length
+        if length < FEWEST_PIECES * pieces:
+            return None
+        return _Product((stack * pieces, length // pieces, columns), ones[: length // pieces], True, 1, left, pieces)
     rows, across = (length, columns) if stack == 1 else (stack, length)
     blocks = _blocks(rows, across)
     if blocks is None:
         return None
     cut = (rows, across) if blocks == 1 else (blocks, rows // blocks, across)
     return _Product(cut, ones[: rows // blocks if stack == 1 else across], stack == 1, blocks, left)
+
+
+def _in_pieces(count: int, length: int) -> tuple[int, int, int] | None:
+    """Return the shape of a stack of matrices, none too large for one call, whose rows are pieces of long rows."""
+    if not FEWEST_IN_LONG_ROWS <= count <= MOST_FOR_PRODUCTS:
+        return None
+    for width in range(LONGEST_ROW, LONGEST_ROW // 4, -1):
+        if length % width == 0:
+            for rows in range(FEW_FOR_A_PRODUCT // width, FEWEST_PIECES - 1, -1):
+                if count % (rows * width) == 0:
+                    return count // (rows * width), rows, width
+    return None
 
 
 def _blocks(rows: int, across: int) -> int | None:
@@ -186,8 +211,8 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Sum at most `MOST_FOR_PRODUCTS` elements over neighbouring axes, or any number in rows of less than `SHORT`.
 
     It takes a thirtieth to two thirds of NumPy's time.  None where a product does not serve: more elements, other axes,
-    long rows, arrays with gaps, other dtypes than float32 and float64, and unless kernels may be chosen, as BLAS adds
-    in an order that depends on the machine.
+    arrays with gaps, other dtypes than float32 and float64, and unless kernels may be chosen, as BLAS adds in an order
+    that depends on the machine.
 
     Examples
     --------
@@ -202,9 +227,12 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     plan = _as_product(x.shape, axes, keepdims, x.dtype.char) if few else None
     if plan is None:
         return None
-    factor, ones, first, blocks, shape = plan
+    factor, ones, first, blocks, shape, pieces = plan
     x = x if x.shape == factor else x.reshape(factor)
-    if blocks > 1:
+    if pieces > 1:
+        made = ones @ x if first else x @ ones
+        made = np.add.reduce(made.reshape(-1, pieces, factor[2] if first else 1), axis=1 if shape else None)
+    elif blocks > 1:
         made = _ONES[x.dtype.char][:blocks].dot(ones @ x) if first else x @ ones
     elif first:
         made = ones.dot(x) if len(factor) < 3 else ones @ x
@@ -223,14 +251,27 @@ def _long_columns(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, i
     return (a, n, b) if a > 1 < b < SHORT and n >= LONG_COLUMN else None
 
 
+@lru_cache(1024)
+def _apart(shape: tuple[int, ...], axes: tuple[int, ...], char: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return axes as those before a gap and those after it, if a sum over the latter alone is a product."""
+    start = next((k for k in range(len(axes) - 1, 0, -1) if axes[k] - axes[k - 1] > 1), 0)
+    apart = axes[:start], axes[start:]
+    return apart if start and _as_product(shape, apart[1], True, char) is not None else None
+
+
 def sum_over_axes(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum over some axes; few elements, a very short last axis, or all but a short last one in a faster way.
+    """Sum over some axes; few elements, axes apart, or all but a short last one in a faster way than NumPy's.
 
     NumPy adds row to row, or up a row, with a loop as short as a row; rows laid beside each other make it long.
     """
     total = sum_by_product(x, axes, keepdims) if x.__class__ is ndarray else None
     if total is not None:
         return total
+    if x.__class__ is ndarray and x.flags.c_contiguous and IN_USE["mode"] == "auto":
+        parts = _apart(x.shape, axes, x.dtype.char)
+        if parts is not None and (last := sum_by_product(x, parts[1], True)) is not None:
+            total = sum_over_axes(last, parts[0], True)
+            return total if keepdims else np.squeeze(total, axes)
     if x.__class__ is ndarray and x.size > MOST_FOR_PRODUCTS and (sizes := _long_columns(x.shape, axes)) is not None:
         a, _, b = sizes
         made, view = np.empty((a, b), x.dtype), x.reshape(sizes)
