@@ -6,11 +6,13 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import FunctionType, MethodType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from autodiff_lab.absent import MODULES
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.attributes import Elsewhere
+from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import SCOPE, name_scope
@@ -20,8 +22,8 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 """Where a word begins inside a class name."""
 
 
-APART = frozenset({"_awaited", "_frozen", "_given", "_penalties", "symbols"})
-"""Attributes whose variables and modules exist as other attributes as well."""
+APART = frozenset({"_awaited", "_built_for", "_frozen", "_given", "_of_weights", "_penalties", "symbols"})
+"""Attributes that hold no variables or modules, or hold those that exist as other attributes as well."""
 
 
 M = TypeVar("M", bound="Module")
@@ -126,7 +128,9 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """Every variable, each once."""
-        return tuple(dict.fromkeys(_variables(self, set())))
+        found: dict[Variable, None] = {}
+        _variables(self, set(), found)
+        return tuple(found)
 
     @property
     def trainable(self) -> bool:
@@ -259,7 +263,7 @@ def _build_and_apply(module: Module, inputs: tuple[Any, ...]) -> Callable[..., A
     return lambda model, *xs: model(*xs)
 
 
-_PLAIN = frozenset({type(None), bool, int, float, str})
+_PLAIN = frozenset({type(None), bool, int, float, str, DType, FunctionType, MethodType})
 """What most attributes of a layer are: they hold nothing, and are not looked into."""
 
 
@@ -268,26 +272,30 @@ def _found(values: Iterable[Any], inside: bool = False) -> list[Any]:
     found: list[Any] = []
     for value in values:
         kind = value.__class__
-        if issubclass(kind, (Variable, Module)):
+        if kind is Variable or issubclass(kind, (Variable, Module)):
             found.append(value)
         elif (kind is list or kind is tuple) and not inside:
-            found.extend(_found(value, inside=True))
+            if value:
+                found += _found(value, inside=True)
         elif issubclass(kind, (list, tuple, dict)) and value:
-            found.extend(leaf for leaf in nest.flatten(value)[0] if isinstance(leaf, (Variable, Module)))
+            found += [leaf for leaf in nest.flatten(value)[0] if isinstance(leaf, (Variable, Module))]
     return found
 
 
 def _held(module: Module) -> list[Any]:
-    return _found(value for name, value in vars(module).items() if value.__class__ not in _PLAIN and name not in APART)
+    return _found(
+        [value for name, value in vars(module).items() if value.__class__ not in _PLAIN and name not in APART]
+    )
 
 
-def _variables(module: Module, seen: set[int]) -> Iterator[Variable]:
+def _variables(module: Module, seen: set[int], found: dict[Variable, None]) -> None:
+    """Find the variables of a module that was not seen yet, and of those inside."""
     seen.add(id(module))
     for child in _held(module):
-        if isinstance(child, Variable):
-            yield child
+        if child.__class__ is Variable or isinstance(child, Variable):
+            found[child] = None
         elif id(child) not in seen:
-            yield from _variables(child, seen)
+            _variables(child, seen, found)
 
 
 def _modules(module: Module, seen: set[int]) -> Iterator[Module]:
