@@ -37,7 +37,7 @@ ROOT = {
     "compat": "the names without it: they are those of version 2", "distribute": _ONE_PROCESS,
     "dot": "lab.matmul, or x @ y", "enable_eager_execution": "nothing: operations run at once",
     "estimator": "keras.Model with compile and fit",
-    "experimental": "the name without it, such as lab.config.experimental or lab.function",
+    "experimental": "the function of lab, such as lab.vectorized_map, or lab.gather for take_along_axis of NumPy",
     "feature_column": "keras.layers.Normalization and keras.layers.Embedding, or scikit-learn",
     "from_numpy": "lab.constant", "func": "lab.gradient, lab.jvp, lab.vjp, lab.hessian and lab.vectorized_map",
     "full": "lab.fill", "full_like": "lab.fill",
@@ -76,7 +76,7 @@ ARRAYS = {
     "arctan2": "lab.atan2", "arctanh": "lab.atanh", "argwhere": "lab.where(condition)", "astype": "lab.cast",
     "average": "lab.reduce_mean", "block": "lab.concat", "clip": "lab.clip_by_value",
     "column_stack": "lab.stack(parts, axis=1)", "concatenate": "lab.concat", "copysign": "lab.sign(y) * lab.abs(x)",
-    "cummax": "a loop over lab.maximum", "deg2rad": "x * (numpy.pi / 180)",
+    "cummax": "a loop over lab.maximum", "cumulative_max": "a loop over lab.maximum", "deg2rad": "x * (numpy.pi / 180)",
     "diag": "lab.linalg.diag, or lab.linalg.diag_part", "diagonal": "lab.linalg.diag_part", "diff": "x[1:] - x[:-1]",
     "digitize": "lab.searchsorted", "dstack": "lab.stack(parts, axis=2)", "empty": "lab.zeros",
     "empty_like": "lab.zeros_like", "exp2": "2.0 ** x", "flatten": "lab.reshape(x, [-1])",
@@ -171,6 +171,8 @@ LAYERS = {
 
 _ATTENTION = "lab.layers.Attention()([query, value, key]), or lab.layers.MultiHeadAttention"
 NN = {
+    "batch_norm": "lab.layers.BatchNormalization", "group_norm": "lab.layers.GroupNormalization",
+    "layer_norm": "lab.layers.LayerNormalization", "rms_norm": "lab.layers.RMSNormalization",
     "dot_product_attention": _ATTENTION, "grid_sample": "lab.gather_nd of the four neighbours, weighted by distance",
     "scaled_dot_product_attention": _ATTENTION,
     "BCELoss": "lab.losses.BinaryCrossentropy", "Conv2d": "lab.layers.Conv2D",
@@ -194,7 +196,8 @@ SIGNAL = {
     "frame": "lab.gather(x, starts[:, None] + lab.range(length), axis=-1)", "hamming_window": _WINDOW,
     "hann_window": _WINDOW, "idct": "lab.matmul(x, scipy.fft.idct(numpy.eye(n)))",
     "inverse_stft": "lab.signal.irfft, and lab.tensor_scatter_nd_add for the sum of the frames",
-    "kaiser_window": _WINDOW, "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
+    "kaiser_window": _WINDOW, "linear_to_mel_weight_matrix": "librosa.filters.mel, whose matrix can be multiplied",
+    "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
     "stft": "lab.signal.rfft of the frames times a window; lab.gather makes the frames",
 }  # fmt: skip
 
@@ -220,9 +223,15 @@ DATA = {
     "experimental": "the name without it, such as lab.data.AUTOTUNE",
 }  # fmt: skip
 
+_OWN_LOSS = "a function of y_true and y_pred, which compile and fit take as a loss"
+LOSSES = {
+    "BinaryFocalCrossentropy": _OWN_LOSS, "CTC": "lab.nn.ctc_loss", "CategoricalFocalCrossentropy": _OWN_LOSS,
+    "CategoricalHinge": _OWN_LOSS, "Circle": _OWN_LOSS, "Dice": _OWN_LOSS, "Tversky": _OWN_LOSS,
+}  # fmt: skip
+
 _READ = "matplotlib.pyplot.imread, which returns an array"
 IMAGE = {
-    "convert_image_dtype": "lab.cast(x, lab.float32) / 255.0",
+    "dense_image_warp": NN["grid_sample"], "convert_image_dtype": "lab.cast(x, lab.float32) / 255.0",
     "decode_image": _READ, "decode_jpeg": _READ, "decode_png": _READ,
     "per_image_standardization": "lab.nn.moments",
     "random_brightness": "lab.image.adjust_brightness with a random number",
@@ -253,7 +262,8 @@ TABLES = {
     "autodiff_lab": ARRAYS | ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA,
     "autodiff_lab.keras": KERAS,
     "autodiff_lab.keras.backend": BACKEND, "autodiff_lab.keras.utils": UTILS, "autodiff_lab.layers": LAYERS,
-    "autodiff_lab.linalg": LINALG, "autodiff_lab.nn": NN, "autodiff_lab.random": RANDOM, "autodiff_lab.signal": SIGNAL,
+    "autodiff_lab.linalg": LINALG, "autodiff_lab.losses": LOSSES, "autodiff_lab.nn": NN, "autodiff_lab.random": RANDOM,
+    "autodiff_lab.signal": SIGNAL,
     "autodiff_lab.optimizers": OPTIMIZERS, "autodiff_lab.train": TRAIN,
 }  # fmt: skip
 

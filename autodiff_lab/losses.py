@@ -1,5 +1,8 @@
 """Losses: ``lab.losses``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.layers.by_name import get_loss as get
 from autodiff_lab.layers.distances import (
     CosineSimilarity,
@@ -82,3 +85,6 @@ __all__ = [
     "sparse_categorical_crossentropy",
     "squared_hinge",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

@@ -3,9 +3,12 @@
 import builtins
 import inspect
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
+import autodiff_lab as lab
 from autodiff_lab import errors
 from tests.test_documents import examples
 from tests.tree import ROOT
@@ -63,3 +66,24 @@ def test_a_class_is_exactly_the_errors_that_its_section_names(name: str) -> None
 def test_the_family_tree_in_the_module_shows_every_class(name: str) -> None:
     assert re.search(rf"── {name}\b", errors.__doc__ or "")
     assert (CLASSES[name].__doc__ or "").strip().endswith(".")
+
+
+MESSAGES: dict[str, tuple[Any, str]] = {
+    "gather": (lambda: lab.gather(lab.ones(4), [-1]), "Try index % length: positions do not count from the end"),
+    "searchsorted": (lambda: lab.searchsorted(lab.constant([0.0, 1.0]), lab.ones((4, 6))), "lab.reshape(values, [-1])"),
+    "cholesky": (lambda: lab.linalg.cholesky(-lab.eye(3)), "cholesky: the matrix is not positive definite. Try"),
+    "inv": (lambda: lab.linalg.inv(lab.zeros((2, 2))), "inv: the matrix is singular. Try"),
+    "eigh": (lambda: lab.linalg.eigh(lab.fill((3, 3), float("nan"))), "Try lab.debugging.check_numerics."),
+    "svd": (lambda: lab.linalg.svd(lab.fill((3, 3), float("nan"))), "Try lab.debugging.check_numerics."),
+    "padding": (lambda: lab.nn.conv2d(lab.ones((1, 4, 4, 1)), lab.ones((3, 3, 1, 1)), 1, 1), "Try [(1, 1), (1, 1)]."),
+    "brackets": (lambda: lab.ones(3)[np.array([0, 1])], "lab.gather_nd for several"),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_errors_about_values_and_positions_say_what_to_try(name: str) -> None:
+    run, words = MESSAGES[name]
+    with pytest.raises(lab.errors.LabError) as raised:
+        run()
+    assert words in str(raised.value)
+    assert (raised.type is lab.errors.ShapeMismatch) == (name == "searchsorted")

@@ -304,19 +304,15 @@ def _leading_from(sources: set[int], entries: list[Any]) -> list[Any]:
     reached, kept = set(sources), []
     for entry in entries:
         op, out, ins, params, need = entry
-        if len(need) == 1:
-            if ins[need[0]]._id not in reached:
-                continue
-        elif not reached.issuperset([ins[i]._id for i in need]):
-            need = tuple([i for i in need if ins[i]._id in reached])
-            if not need:
-                continue
-            entry = (op, out, ins, params, need)  # noqa: PLW2901 - the same entry with fewer inputs
+        one = len(need) == 1 and ins[need[0]]._id in reached
+        now = need if one else [i for i in need if ins[i]._id in reached]
+        if not now:
+            continue
         if out.__class__ is tuple:
             reached.update([t._id for t in out])
         else:
             reached.add(out._id)
-        kept.append(entry)
+        kept.append(entry if len(now) == len(need) else (op, out, ins, params, tuple(now)))
     return kept
 
 

@@ -81,6 +81,9 @@ def reworded(op: Any, arrays: list[Any], error: Exception, where: str = "") -> L
         missing = str(error.name).partition(".")[0]
         text = f"this op needs {missing}, which is not installed.{at_line(place_now())}\n  Try: pip install {missing}"
         return MissingPackage(f"{call_of(op, arrays)}: {text}")
+    if isinstance(error, np.linalg.LinAlgError):  # an iteration went on for too long
+        text = f"{error}.{at_line(place_now())}\n  Does it hold nan or inf? Try lab.debugging.check_numerics."
+        return InvalidArgumentError(f"{call_of(op, arrays)}: {text}")
     kind = ShapeMismatch if isinstance(error, ValueError) and not _shapes_fit(op, arrays) else InvalidArgumentError
     return kind(f"{call_of(op, arrays)}: {_reason(op, arrays, error)}{at_line(place_now())}")
 

@@ -149,3 +149,14 @@ def test_a_first_row_that_is_undone_draws_nothing() -> None:
     function = lab.function(lambda x: lab.vectorized_map(lambda row: row + source.normal([1]), x))
     wanted = rows + lab.stack([same.normal([1]) for _ in range(3)])
     np.testing.assert_allclose(function(rows).numpy(), wanted.numpy(), rtol=1e-6)
+
+
+def test_a_call_that_built_something_says_that_the_next_one_is_compiled() -> None:
+    step = lab.function(training(OPTIMIZERS["adam"]))
+    x = lab.constant([0.5, -1.0, 2.0])
+    step(x)
+    assert step.why().startswith("step ran eagerly: the variable Adam/Variable/m:0 is created in the function (line ")
+    assert step.why().endswith("The next call finds what was created, and is compiled.")
+    step(x)
+    assert step.compile(x)
+    assert step.why().startswith("step is compiled.")

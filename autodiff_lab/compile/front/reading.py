@@ -84,7 +84,10 @@ class Readable:
         f runs eagerly: the value of a tensor leaves the ops through float
         """
         if self._refusals:
-            return f"{self._name} runs eagerly: {'; '.join(dict.fromkeys(map(str, self._refusals[:3])))}"
+            reasons = "; ".join(dict.fromkeys(map(str, self._refusals[:3])))
+            if self._built and self._latest is None:
+                return f"{self._name} ran eagerly: {reasons}. The next call finds what was created, and is compiled."
+            return f"{self._name} runs eagerly: {reasons}"
         if self._slower:
             return f"{self._name} runs eagerly: {self._slower}"
         if self._waiting is not None and not self._waiting.done.is_set():

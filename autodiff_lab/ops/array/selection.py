@@ -202,7 +202,7 @@ def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: str = "l
         raise dtypes_unequal("searchsorted", sorted_sequence=rows, values=wanted)
     if not rows._held.ndim or rows._held.shape[:-1] != wanted._held.shape[:-1][-(rows._held.ndim - 1) or None:]:
         raise ShapeMismatch(f"searchsorted: shapes {rows._held.shape} and {wanted._held.shape} must match except for "
-                            "the last axis.")
+                            "the last axis. Try lab.reshape(values, [-1]), and reshape the result.")
     return named(cast(search(rows, wanted, side=side), out_type), name)
 
 

@@ -60,14 +60,15 @@ def raised(g: Any, ops: Any, times: int = 2) -> Any:
     return ops.reshape(g, shape=(*g.shape, *(1,) * times))
 
 
-def _checked(function: Any) -> Any:
-    """Return a NumPy function whose error about a singular matrix says what to try."""
+def _checked(name: str, function: Any) -> Any:
+    """Return the kernel of an op whose error about a singular matrix says what to try."""
     def kernel(*arrays: Any, **params: Any) -> Any:
         try:
             return function(*arrays, **params)
         except np.linalg.LinAlgError as error:
-            raise InvalidArgumentError(f"{error}: the matrix is singular or not positive definite. "
-                                       "Try adding a small multiple of lab.eye(n), or lab.linalg.pinv.") from None
+            what = "not positive definite" if "definite" in str(error) else "singular"
+            raise InvalidArgumentError(f"{name}: the matrix is {what}. Try adding a small multiple of lab.eye(n) to "
+                                       "it, or lab.linalg.pinv.") from None
     return kernel
 
 
@@ -88,7 +89,7 @@ def _inv_rule(ops: Any, g: Any, out: Any, x: Any, *lu: Any) -> Any:
 
 
 inverse = general(
-    "inv", _checked(factors.inverse), _inv_rule, symbol="⁻¹", latex="{0}^{{-1}}",
+    "inv", _checked("inv", factors.inverse), _inv_rule, symbol="⁻¹", latex="{0}^{{-1}}",
     locals_latex=("-{0}^{{-T}} (\\cdot) {0}^{{-T}}",), sentence="inverts the matrix {0}", keeps="output",
     registered="MatrixInverse", doc="The kernel-level inverse; `lab.linalg.inv` is the public function.")
 
@@ -107,7 +108,7 @@ def _solve_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, *lu: Any, need: tupl
 
 
 solve_system = general(
-    "solve", _checked(factors.solve), _solve_rule, shared=True,
+    "solve", _checked("solve", factors.solve), _solve_rule, shared=True,
     symbol="A⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves {0} x = {1}", registered="MatrixSolve",
     doc="The kernel-level solution of a linear system; `lab.linalg.solve` is the public function.")
@@ -228,7 +229,7 @@ def _cholesky(x: Any) -> Any:
 
 
 cholesky_factor = general(
-    "cholesky", _checked(_cholesky), _cholesky_rule, symbol="chol", latex=r"\operatorname{{chol}} {0}",
+    "cholesky", _checked("cholesky", _cholesky), _cholesky_rule, symbol="chol", latex=r"\operatorname{{chol}} {0}",
     locals_latex=(r"\operatorname{{chol}}'",), sentence="factors {0} as L Lᵀ", keeps="output", registered="Cholesky",
     stacked=False, doc="The kernel-level Cholesky factor; `lab.linalg.cholesky` is the public function.")
 

@@ -99,7 +99,7 @@ def paddings(padding: Any, spatial: Sizes, window: Sizes, strides: Sizes, dilati
         pairs = pairs[1:-1]
     if len(pairs) != len(spatial) or min(n for pair in pairs for n in pair) < 0:
         raise InvalidArgumentError("padding must be 'SAME', 'VALID' or a pair of non-negative integers for each of "
-                                   f"the {len(spatial)} axes, got {padding!r}.")
+                                   f"the {len(spatial)} axes, got {padding!r}. Try {[(1, 1)] * len(spatial)}.")
     return pairs
 
 
