@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.base.deferred import register_jitable, unordered
 from autodiff_lab.kernels.base.loops import Loop, loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
 from autodiff_lab.kernels.maths.bits import add_up
@@ -69,7 +69,7 @@ def _forward(x: Any, scale: Any, offset: Any, epsilon: Any, made: Any, low: int,
         mean = x.dtype.type(sum_of(row) / count)
         variance = x.dtype.type(_sum_of_squares(row, mean) / count)
         root = x.dtype.type(one / math.sqrt(x.dtype.type(variance + epsilon)))
-        for k in range(row.size):
+        for k in unordered(row.size):
             to[k] = (row[k] - mean) * root * scale[k] + offset[k]
 
 
@@ -92,15 +92,15 @@ def _grads(name: str, scaled: bool) -> Loop:  # noqa: C901 - the loop is inside
                 squares, total, products = _sums_of_grad(g_row, scale, row, mean)
                 root = x.dtype.type(one / math.sqrt(x.dtype.type(x.dtype.type(squares / count) + epsilon)))
                 level, tilt = x.dtype.type(total / count), x.dtype.type(products / count * root)
-                for k in range(row.size):
+                for k in unordered(row.size):
                     to[k] = root * (g_row[k] * scale[k] - level - (row[k] - mean) * root * tilt)
                 if scaled:
-                    for k in range(row.size):
+                    for k in unordered(row.size):
                         of_scale[k] += g_row[k] * ((row[k] - mean) * root)
-                    for k in range(row.size):
+                    for k in unordered(row.size):
                         of_offset[k] += g_row[k]
             if scaled:
-                for k in range(count):
+                for k in unordered(count):
                     totals[0, k] += of_scale[k]
                     totals[1, k] += of_offset[k]
             first = last

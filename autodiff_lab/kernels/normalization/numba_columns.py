@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.base.deferred import register_jitable, unordered
 from autodiff_lab.kernels.base.loops import Loop, loop, row_major
 from autodiff_lab.kernels.base.threads import spread
 
@@ -47,12 +47,12 @@ def _adding(term: Callable[[Any, Any], Any]) -> Callable[..., None]:
         four = rows.shape[0] // 4 * 4
         for i in range(0, four, 4):
             a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-            for k in range(total.size):
+            for k in unordered(total.size):
                 m = mean[k]
                 total[k] += (term(a[k], m) + term(b[k], m)) + (term(c[k], m) + term(d[k], m))
         for i in range(four, rows.shape[0]):
             a = rows[i]
-            for k in range(total.size):
+            for k in unordered(total.size):
                 total[k] += term(a[k], mean[k])
 
     return add
@@ -63,17 +63,21 @@ add_squares = _adding(lambda x, mean: (x - mean) * (x - mean))
 
 
 @register_jitable(forceinline=True)
-def add_products(g_rows: Any, rows: Any, mean: Any, total: Any) -> None:
-    """Add the products of cotangents with the distances from the mean."""
-    two = rows.shape[0] // 2 * 2
-    for i in range(0, two, 2):
-        a, b, g, h = rows[i], rows[i + 1], g_rows[i], g_rows[i + 1]
-        for k in range(total.size):
-            total[k] += g[k] * (a[k] - mean[k]) + h[k] * (b[k] - mean[k])
-    for i in range(two, rows.shape[0]):
+def add_cotangents(g_rows: Any, rows: Any, mean: Any, total: Any, products: Any) -> None:
+    """Add cotangents, and their products with the distances from the mean, four rows at a time."""
+    four = rows.shape[0] // 4 * 4
+    for i in range(0, four, 4):
+        a, b, c, d = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+        e, f, g, h = g_rows[i], g_rows[i + 1], g_rows[i + 2], g_rows[i + 3]
+        for k in unordered(total.size):
+            m = mean[k]
+            total[k] += (e[k] + f[k]) + (g[k] + h[k])
+            products[k] += (e[k] * (a[k] - m) + f[k] * (b[k] - m)) + (g[k] * (c[k] - m) + h[k] * (d[k] - m))
+    for i in range(four, rows.shape[0]):
         a, g = rows[i], g_rows[i]
-        for k in range(total.size):
-            total[k] += g[k] * (a[k] - mean[k])
+        for k in unordered(total.size):
+            total[k] += g[k]
+            products[k] += g[k] * (a[k] - mean[k])
 
 
 def _measures(name: str, with_g: bool) -> Loop:
@@ -97,8 +101,7 @@ def _measures(name: str, with_g: bool) -> Loop:
             add_squares(rows, mean, squares)
             if with_g:
                 g_rows = g[p // pieces, first:last]
-                add_rows(g_rows, mean, facts[p, 2])
-                add_products(g_rows, rows, mean, facts[p, 3])
+                add_cotangents(g_rows, rows, mean, facts[p, 2], facts[p, 3])
 
     run.__name__ = name
     return loop("void({t}[:,:,::1], {t}[:,:,::1], int64, {t}[:,:,::1], int64, int64)", wraparound=False)(run)
@@ -112,7 +115,7 @@ def _forward(x: Any, means: Any, factors: Any, offsets: Any, made: Any, low: int
     for i in range(low, high):
         a, n = i // x.shape[1], i % x.shape[1]
         row, to, mean, factor, offset = x[a, n], made[a, n], means[a], factors[a], offsets[a]
-        for k in range(row.size):
+        for k in unordered(row.size):
             to[k] = (row[k] - mean[k]) * factor[k] + offset[k]
 
 
@@ -127,7 +130,7 @@ def _grad(
         a, n = i // x.shape[1], i % x.shape[1]
         row, g_row, to = x[a, n], g[a, n], made[a, n]
         mean, tilt, level, factor = means[a], tilts[a], levels[a], factors[a]
-        for k in range(row.size):
+        for k in unordered(row.size):
             to[k] = factor[k] * (g_row[k] - level[k] - (row[k] - mean[k]) * tilt[k])
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.base.deferred import register_jitable, unordered
 from autodiff_lab.kernels.base.loops import loop
 from autodiff_lab.kernels.base.threads import spread
-from autodiff_lab.kernels.normalization.numba_columns import WORTH_A_THREAD, add_products, add_rows, add_squares
+from autodiff_lab.kernels.normalization.numba_columns import WORTH_A_THREAD, add_cotangents, add_rows, add_squares
 
 LARGEST = 131_072
 """Elements of a plane that stays in the cache."""
@@ -109,7 +109,7 @@ def _forward(
                 level[first + k] = offset[k]
         for i in range(rows.shape[0]):
             row, into = rows[i], to[i]
-            for k in range(row.size):
+            for k in unordered(row.size):
                 into[k] = (row[k] - mean[k]) * factor[k] + level[k]
 
 
@@ -130,8 +130,7 @@ def _grad(
         for k in range(total.size):
             total[k] = 0
             products[k] = 0
-        add_rows(g_rows, mean, total)
-        add_products(g_rows, rows, mean, products)
+        add_cotangents(g_rows, rows, mean, total, products)
         for k in range(groups.shape[1]):
             variance = x.dtype.type(groups[1, k] / count)
             groups[0, k] = x.dtype.type(one / math.sqrt(x.dtype.type(variance + epsilon)))
@@ -150,7 +149,7 @@ def _grad(
                 factor[first + k] *= scale[k]
         for i in range(rows.shape[0]):
             row, g_row, into = rows[i], g_rows[i], to[i]
-            for k in range(row.size):
+            for k in unordered(row.size):
                 into[k] = factor[k] * g_row[k] - level[k] - (row[k] - mean[k]) * tilt[k]
 
 
