@@ -23,6 +23,7 @@ from autodiff_lab.compile.program.names import names_of
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import Region
 from autodiff_lab.compile.program.scanning import with_scans_apart
+from autodiff_lab.compile.program.stepping import with_steps_in_front
 from autodiff_lab.compile.recurrences.kernel import Call, with_recurrences
 from autodiff_lab.compile.scalars.kernels import scalar_kernel
 from autodiff_lab.compile.sequences.elements import in_short_rows
@@ -48,7 +49,7 @@ def code_of(program: Program, backend: str) -> Code:
         names = names_of(program)
         steps: list[Step] = list(program.lines)
     else:
-        program = lowered(in_components(with_scans_apart(program)))
+        program = lowered(in_components(with_scans_apart(with_steps_in_front(program))))
         calls: dict[int, Call] = {}
         if memory is None:
             traced, (program, calls) = program, with_recurrences(program, skipped, unrolled)

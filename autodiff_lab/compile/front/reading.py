@@ -19,6 +19,7 @@ class Readable:
     __slots__ = ()
     fallbacks: int
     _entries: dict[Any, Any]
+    _built: int
     _declined: int
     _heard: int
     _latest: Compiled | None
