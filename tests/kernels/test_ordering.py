@@ -7,6 +7,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.kernels.ordering.reference import FEW, argsort_along, top_positions
+from autodiff_lab.ops.array import selection  # noqa: F401 - chooses between the kernels
 from tests.kernels.agreement import DTYPES, agree, declined, layouts
 
 pytest.importorskip("numba", reason="overrides need Numba")
@@ -76,5 +77,11 @@ def test_search_in_rows_agrees_on_equal_elements_and_on_nan(side: str, dtype: st
         row[length // 2 :] = np.nan
         agree("search_rows", row, values, side=side)
         agree("search_rows", row.astype(dtype)[::1], np.repeat(values, 2)[::2], side=side)
-    rows, many = np.sort(rng.normal(size=(2, 3, 9))).astype(dtype), rng.normal(size=(2, 3, 4)).astype(dtype)
-    agree("search_rows", rows, many, side=side)
+    for lead, length, count in (((2, 3), 9, 4), ((500,), 11, 1), ((40,), 17, 3), ((3,), 16, 17), ((4,), 700, 2),
+                                ((5, 0), 3, 2), ((5,), 0, 2), ((5,), 3, 0)):  # fmt: skip
+        rows = np.sort(rng.normal(size=(*lead, length)).astype(dtype))
+        many = rng.normal(size=(*lead, count)).astype(dtype)
+        if length:
+            many[..., :2] = rows[..., length // 2, None]
+            rows[..., length - length // 3 :] = np.nan
+        agree("search_rows", rows, many, side=side)

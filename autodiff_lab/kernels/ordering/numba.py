@@ -19,6 +19,8 @@ from autodiff_lab.kernels.base.threads import spread
 MOST = 64
 """Elements that are kept in order; a partition finds more of them sooner."""
 _WORTH_A_THREAD = 100_000
+_SHORT = 16
+"""Elements of rows, and values for each, up to which counting is quicker than halving."""
 _IN_STEP = 512
 """Values that are searched side by side: what is known of them stays in the cache."""
 
@@ -64,9 +66,23 @@ def _comes_before(a: Any, b: Any) -> bool:
     return (a < b) | ((b != b) & (a == a))  # noqa: PLR0124 - nan alone differs from itself
 
 
-@loop("void({t}[::1], {t}[::1], int64[::1], boolean)", wraparound=False)
-def _places(row: Any, values: Any, places: Any, after: bool) -> None:
-    """Find where values belong in a sorted row, before equal elements or after them, by halving what is left of it."""
+@register_jitable
+def _count(row: Any, values: Any, places: Any, after: bool) -> None:
+    """Find where values belong in a short sorted row, by counting what comes before each."""
+    for i in range(values.size):
+        value, passed = values[i], 0
+        if after:
+            for k in range(row.size):
+                passed += 0 if _comes_before(value, row[k]) else 1
+        else:
+            for k in range(row.size):
+                passed += 1 if _comes_before(row[k], value) else 0
+        places[i] = passed
+
+
+@register_jitable
+def _halve(row: Any, values: Any, places: Any, after: bool) -> None:
+    """Find where values belong in a sorted row, by halving what is left of it."""
     for first in range(0, values.size, _IN_STEP):
         last = min(first + _IN_STEP, values.size)
         wanted, at = values[first:last], places[first:last]
@@ -87,17 +103,30 @@ def _places(row: Any, values: Any, places: Any, after: bool) -> None:
             at[i] += 1 if passed else 0
 
 
+@loop("void({t}[:,::1], {t}[:,::1], int64[:,::1], boolean, int64, int64)", wraparound=False)
+def _places(rows: Any, values: Any, places: Any, after: bool, low: int, high: int) -> None:
+    """Find where the values of rows belong in sorted rows: before equal elements, or after them."""
+    for r in range(low, high):
+        if rows.shape[1] <= _SHORT and values.shape[1] <= _SHORT:
+            _count(rows[r], values[r], places[r], after)
+        else:
+            _halve(rows[r], values[r], places[r], after)
+
+
 @override(_places)
 def search_rows(rows: Any, values: Any, side: str) -> Any:
     """Search many values at a time, without a branch that depends on one."""
     found = np.empty(values.shape, np.int64)
-    run, after = _places[rows.dtype], side == "right"
-    if rows.ndim == 1:
-        run(row_major(rows), row_major(values).reshape(-1), found.reshape(-1), after)
+    if not found.size:
         return found
-    lines = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]), found.reshape(-1, found.shape[-1])
-    for row, wanted, places in zip(*lines, strict=True):
-        run(row_major(row), row_major(wanted), places, after)
+    run, after, m = _places[rows.dtype], side == "right", rows.shape[-1]
+    n = values.size if rows.ndim == 1 else values.shape[-1]
+    wanted, places = row_major(values).reshape(-1, n), found.reshape(-1, n)
+    sorted_rows, least = (
+        row_major(rows).reshape(len(places), m),
+        max(1, _WORTH_A_THREAD // (n * max(1, m).bit_length())),
+    )
+    spread(lambda low, high: run(sorted_rows, wanted, places, after, low, high), len(places), least)
     return found
 
 
