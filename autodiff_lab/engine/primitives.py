@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
-from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, sum_by_product, sum_over_axes
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, MOST_UNASKED, sum_by_product, sum_over_axes
 from autodiff_lab.kernels.base.halves import as_float32, is_half
 from autodiff_lab.kernels.base.order import FEW, reshaped
 
@@ -119,7 +119,7 @@ def _sum(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     few = FEW_TO_ONE if len(axes) == x.ndim and x.__class__ is np.ndarray else FEW_TO_ADD
     if x.size < few and IN_USE["mode"] != "numba":
         return sum_over_axes(x, axes, keepdims)
-    total = sum_by_product(x, axes, keepdims) if x.__class__ is np.ndarray else None
+    total = sum_by_product(x, axes, keepdims, MOST_UNASKED) if x.__class__ is np.ndarray else None
     return _sum_of_many(x, axes=axes, keepdims=keepdims) if total is None else total
 
 

@@ -43,8 +43,10 @@ FEW_TO_ONE = 1 << 15
 """The same where all elements become one number, which NumPy does as quickly."""
 FEW_FOR_A_PRODUCT = 8192
 """Elements that one call into BLAS adds up; it would share larger matrices among threads."""
+MOST_UNASKED = 1 << 16
+"""Elements up to which several such calls are taken without asking whether a compiled kernel is quicker."""
 MOST_FOR_PRODUCTS = 1 << 20
-"""Elements that several such calls add up; with more, threads of a compiled kernel share the work."""
+"""Elements that several such calls add up at all; threads of a compiled kernel share more."""
 FEWEST_IN_LONG_ROWS = 1 << 15
 """Elements from which on it is worth cutting long rows into pieces."""
 LONGEST_ROW = 512
@@ -207,8 +209,8 @@ def _blocks(rows: int, across: int) -> int | None:
     return next((parts for parts in range(fewest, 2 * fewest + 1) if rows % parts == 0), None)
 
 
-def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Sum at most `MOST_FOR_PRODUCTS` elements over neighbouring axes, or any number in rows of less than `SHORT`.
+def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool, most: int = MOST_FOR_PRODUCTS) -> Any:
+    """Sum up to so many elements over neighbouring axes, or any number in rows of less than `SHORT`.
 
     It takes a thirtieth to two thirds of NumPy's time.  None where a product does not serve: more elements, other axes,
     arrays with gaps, other dtypes than float32 and float64, and unless kernels may be chosen, as BLAS adds in an order
@@ -222,7 +224,7 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     ...     sum_by_product(np.ones((500, 3), np.float32), (-2,), False)
     array([500., 500., 500.], dtype=float32)
     """
-    few = x.size <= MOST_FOR_PRODUCTS and x.flags.c_contiguous
+    few = x.size <= most and x.flags.c_contiguous
     few = IN_USE["mode"] == "auto" and (few or (axes == (-1,) and x.ndim > 1 and x.shape[-1] < SHORT))
     plan = _as_product(x.shape, axes, keepdims, x.dtype.char) if few else None
     if plan is None:

@@ -17,7 +17,7 @@ from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.base.choose import ELSEWHERE, IN_USE, chosen
-from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, fold, sum_by_product
+from autodiff_lab.kernels.base.columns import FEW_TO_ADD, FEW_TO_ONE, MOST_UNASKED, fold, sum_by_product
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.reductions import reference
 from autodiff_lab.ops.array.shaping import _inverse
@@ -71,7 +71,7 @@ def _mean(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     few = FEW_TO_ONE if len(axes) == x.ndim else FEW_TO_ADD
     if x.size < few and IN_USE["mode"] != "numba" and x.__class__ not in ELSEWHERE:
         return reference.mean_over(x, axes, keepdims)
-    total = sum_by_product(x, axes, keepdims) if x.__class__ is np.ndarray else None
+    total = sum_by_product(x, axes, keepdims, MOST_UNASKED) if x.__class__ is np.ndarray else None
     return _mean_of_many(x, axes=axes, keepdims=keepdims) if total is None else total / reference.count(x, axes)
 
 
