@@ -93,3 +93,46 @@ def test_einsums_with_any_order_of_axes_agree(seed: int) -> None:
     compiled(with_gradient(lambda x, y: lab.einsum(f"{left},{right}->{out}", x, y)), x, y, tolerance=1e-10)
     compiled(with_gradient(attention), drawn(2, 20, 3, 8, dtype="float64"),
              drawn(2, 30, 3, 8, dtype="float64"), tolerance=1e-10)  # fmt: skip
+
+
+def curved(x: Any, w: Any, u: Any, v: Any) -> Any:
+    """A product of a Hessian with a direction, whose sweeps transpose what a column and a row make."""
+    with lab.GradientTape() as second:
+        second.watch([w, u])
+        with lab.GradientTape() as first:
+            first.watch([w, u])
+            loss = lab.reduce_mean((lab.tanh(x @ w) @ u) ** 2.0)
+        slopes = first.gradient(loss, [w, u])
+    return second.gradient(slopes, [w, u], output_gradients=[v, lab.transpose(v)])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(
+    ("name", "run", "shapes"),
+    [
+        ("product", lambda x, y, z: lab.transpose(x * y) + lab.sin(z), [(300, 1), (1, 70), (70, 300)]),
+        ("quotient", lambda x, y, z: lab.transpose(lab.exp(x) / y) * z, [(300, 1), (1, 70), (70, 300)]),
+        (
+            "difference",
+            lambda x, y, z: lab.tanh(lab.transpose(x - lab.transpose(y))) + z,
+            [(300, 1), (70, 1), (70, 300)],
+        ),
+        ("stacks", lambda x, y, z: lab.transpose(x * y, (0, 2, 1)) + z, [(4, 300, 1), (4, 1, 70), (4, 70, 300)]),
+        ("read twice", lambda x, y, z: [x * y, lab.transpose(x * y) + z], [(300, 1), (1, 70), (70, 300)]),
+        ("few elements", lambda x, y, z: lab.transpose(x * y) + z, [(3, 1), (1, 7), (7, 3)]),
+        ("curvature", curved, [(300, 1), (1, 40), (40, 1), (1, 40)]),
+    ],
+)
+def test_what_a_column_and_a_row_make_is_made_turned(name: str, run: Any, shapes: Any, dtype: str) -> None:
+    given = [lab.constant(np.abs(drawn(*shape, dtype=dtype).numpy()) + 0.5) for shape in shapes]
+    function = lab.function(run)
+    assert function.compile(*given), function.why()
+    found, wanted = function(*given), run(*given)
+    for one, other in zip(found, wanted, strict=True) if isinstance(wanted, list) else [(found, wanted)]:
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    (entry,) = function._entries.values()
+    program = lowering.lowered(entry.program)
+    makers = [program.made_by.get(line.ins[0]) for line in program.lines if line.op.name == "transpose"]
+    outer = [made for made in makers if made is not None and made.op.elementwise and len(made.ins) == 2]
+    left = any(all(program.values[i].shape != program.values[made.outs[0]].shape for i in made.ins) for made in outer)
+    assert left == ("twice" in name or "few" in name)

@@ -40,7 +40,7 @@ from autodiff_lab.compile.program.regions import (
 from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS
 from autodiff_lab.compile.program.rewriting import hashable, one_value, without_dead
 from autodiff_lab.compile.program.transforms import TRANSFORMS, transformed
-from autodiff_lab.compile.program.turning import with_products_turned
+from autodiff_lab.compile.program.turning import with_outer_products_turned, with_products_turned
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.compiler import breathe
 
@@ -57,7 +57,7 @@ FEW = 4096
 
 def lowered(program: Program) -> Program:
     """Return the program in smaller lines, with the same results."""
-    return with_products_turned(_Lowering(with_parts_added(program)).run())
+    return with_products_turned(with_outer_products_turned(_Lowering(with_parts_added(program)).run()))
 
 
 class _Lowering:

@@ -2,7 +2,7 @@
 
 The gradient of an einsum is a product of matrices with its axes put back in order, so that what reads it goes through
 memory in steps of a whole row.  The transposed product lies in the order in which it is read, at no cost: BLAS takes
-transposed operands as they are.
+transposed operands as they are.  Transposes of what a column and a row make are made of the transposed ones.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from dataclasses import replace
 from autodiff_lab.compile.program.layouts import dense_strides, is_dense, seen_by, turned_last
 from autodiff_lab.compile.program.looking import looking
 from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.rewriting import without_dead
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.ops.array.shaping import swapped
 
 FEWEST = 4096
 """Elements of a result below which a copy costs less than looking for one."""
+FEWEST_TIMES = 8
+"""How many times as large as its operands an elementwise result is at least, for these to be turned instead."""
 Strides = tuple[int, ...]
 
 
@@ -53,6 +56,50 @@ def with_products_turned(program: Program) -> Program:
         swap = {"perm": swapped(len(whole.shape))}
         lines.append(line._replace(op=REGISTRY["transpose"], ins=(product,), params=swap))
     return replace(program, lines=tuple(lines), values=values)
+
+
+def with_outer_products_turned(program: Program) -> Program:
+    """Return the program with (x op y)ᵀ as xᵀ op yᵀ where x and y are columns or rows, as in gradients of products.
+
+    Turned, they cost nothing, and what reads the result can make it element by element.
+    """
+    if program.memory is not None:
+        return program
+    turned = {line.outs[0]: inner for line in program.lines if (inner := _outer(line, program)) is not None}
+    if not turned:
+        return program
+    values, fresh = dict(program.values), itertools.count(1 + max(program.values))
+    lines: list[Line] = []
+    for line in program.lines:
+        inner = turned.get(line.outs[0])
+        if inner is None:
+            lines.append(line)
+            continue
+        ins: list[int] = []
+        for value in inner.ins:
+            before = program.made_by.get(value)
+            if before is not None and before.op.name == "transpose" and before.params == line.params:
+                ins.append(before.ins[0])
+                continue
+            ins.append(next(fresh))
+            values[ins[-1]] = values[value]._replace(shape=turned_last(values[value].shape), name="")
+            lines.append(line._replace(ins=(value,), outs=(ins[-1],)))
+        lines.append(inner._replace(ins=tuple(ins), outs=line.outs))
+    return without_dead(replace(program, lines=tuple(lines), values=values))
+
+
+def _outer(line: Line, program: Program) -> Line | None:
+    """Return the line that makes what a line transposes, if that is made of columns and rows, for nothing else."""
+    made = program.made_by.get(line.ins[0]) if line.op.name == "transpose" else None
+    if made is None or not made.op.elementwise or len(made.ins) < 2 or made.params:
+        return None
+    shape = program.values[line.ins[0]].shape
+    size = math.prod(shape)
+    if size < FEWEST or line.params["perm"] != swapped(len(shape)) or line.ins[0] in program.outputs:
+        return None
+    operands = [program.values[i].shape for i in made.ins]
+    small = all(len(one) == len(shape) and math.prod(one) * FEWEST_TIMES <= size for one in operands)
+    return made if small and len(program.users[line.ins[0]]) == 1 else None
 
 
 def _is_read_turned(line: Line, program: Program) -> bool:
