@@ -13,17 +13,19 @@ the floats are it does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import overload, register_jitable
+from autodiff_lab.kernels.base.deferred import overload, register_jitable, unordered
 from autodiff_lab.kernels.maths import double, single
 from autodiff_lab.kernels.maths.bits import add_up, bits_of, bits_of_double, double_from_bits, flattened, from_bits
 from autodiff_lab.kernels.maths.single import SINGLE, VECTOR_DOUBLE, choose, larger
 
 _exp, _exp_double = SINGLE["exp"], VECTOR_DOUBLE["exp"]
+_log_double, _FEW_LOGS = VECTOR_DOUBLE["log"], 16
 _tanh, _tanh_double = SINGLE["tanh"], VECTOR_DOUBLE["tanh"]
 _sigmoid, _sigmoid_double = SINGLE["sigmoid"], VECTOR_DOUBLE["sigmoid"]
 _LOG2E, _MAGIC, _MAGIC_BITS = np.float32(1.44269504), np.float32(12582912.0), np.int32(0x4B400000)
@@ -240,6 +242,17 @@ def totals_of_rows(x, first, count, aside, tops, totals):
             totals[r] = sum_of_exps(row, tops[r])
         return
     exps_of_rows(x, first, count, aside, 0, tops, totals)
+
+
+@register_jitable(forceinline=True)
+def take_logs(totals, count):
+    """Replace the first totals by their logarithms: many of them by vector instructions."""
+    if count < _FEW_LOGS:
+        for r in range(count):
+            totals[r] = math.log(totals[r])
+    else:
+        for r in unordered(count):
+            totals[r] = _log_double(totals[r])
 
 
 def rows_together(length):

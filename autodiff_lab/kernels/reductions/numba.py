@@ -26,6 +26,7 @@ from autodiff_lab.kernels.maths.rows import (
     largest_or_nan,
     least_or_nan,
     sum_of,
+    take_logs,
     top_of_columns,
     totals_of_rows,
 )
@@ -121,6 +122,7 @@ def _row_logsumexps(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: 
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
         totals_of_rows(x, first, count, aside, tops, totals)
+        take_logs(totals, count)
         for r in range(count):
             if abs(tops[r]) == np.inf:  # e^(x - top) is nan there; the top is right unless a nan lies below it
                 value = tops[r]
@@ -128,7 +130,7 @@ def _row_logsumexps(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: 
                     value = x[first + r, k] if x[first + r, k] != x[first + r, k] else value
                 made[first + r] = value
             else:
-                made[first + r] = math.log(totals[r]) + tops[r]
+                made[first + r] = totals[r] + tops[r]
 
 
 _column_maxima, _column_minima = _column_extremes(larger), _column_extremes(smaller)
@@ -295,8 +297,9 @@ def _column_logsumexps(x: Any, made: Any, tops: Any, totals: Any, aside: Any, lo
         for first in range(0, plane.size, aside.size):
             part = plane[first : min(first + aside.size, plane.size)]
             exps_of_columns(part, tops, aside[: part.size], totals)
+        take_logs(totals, to.size)
         for k in range(to.size):
-            to[k] = tops[k] if abs(tops[k]) == np.inf else math.log(totals[k]) + tops[k]
+            to[k] = tops[k] if abs(tops[k]) == np.inf else totals[k] + tops[k]
 
 
 @loop("int64({t}[:,::1], {t}[:,::1], {t}[::1], float64[::1], int64, int64)", wraparound=False)

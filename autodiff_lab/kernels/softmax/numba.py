@@ -28,6 +28,7 @@ from autodiff_lab.kernels.maths.rows import (
     rows_together,
     sum_of,
     sum_of_products,
+    take_logs,
     top_of_columns,
     totals_of_rows,
 )
@@ -82,9 +83,10 @@ def _log_softmax(x: Any, made: Any, aside: Any, tops: Any, totals: Any, low: int
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
         totals_of_rows(x, first, count, aside, tops, totals)
+        take_logs(totals, count)
         for r in range(count):
             row, to = x[first + r], made[first + r]
-            total = x.dtype.type(math.log(totals[r]))
+            total = x.dtype.type(totals[r])
             for k in range(row.size):
                 to[k] = (row[k] - tops[r]) - total
 
@@ -228,10 +230,11 @@ def _sparse(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
         totals_of_rows(x, first, count, aside, tops, totals)
+        take_logs(totals, count)
         for r in range(count):
             label = labels[first + r]
             if 0 <= label < x.shape[1]:
-                losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
+                losses[first + r] = totals[r] - (x[first + r, label] - tops[r])
             else:
                 wrong += 1
     return wrong
@@ -252,13 +255,17 @@ def _sparse_grads(name: str, with_losses: bool) -> Loop:
                 if not 0 <= label < row.size:
                     wrong += 1
                     continue
-                if with_losses:
-                    losses[first + r] = math.log(totals[r]) - (x[first + r, label] - tops[r])
                 scale = x.dtype.type(factor / totals[r])
                 own = x.dtype.type(row[label] / totals[r] - 1)
                 for k in range(row.size):
                     row[k] *= scale
                 row[label] = own * factor
+            if with_losses:
+                take_logs(totals, count)
+                for r in range(count):
+                    label = labels[first + r]
+                    if 0 <= label < x.shape[1]:
+                        losses[first + r] = totals[r] - (x[first + r, label] - tops[r])
         return wrong
 
     run.__name__ = name
@@ -276,9 +283,10 @@ def _dense(x: Any, labels: Any, losses: Any, aside: Any, tops: Any, totals: Any,
     for first in range(low, high, tops.size):
         count = min(tops.size, high - first)
         totals_of_rows(x, first, count, aside, tops, totals)
+        take_logs(totals, count)
         for r in range(count):
             row, label, top = x[first + r], labels[first + r], tops[r]
-            total = x.dtype.type(math.log(totals[r]))
+            total = x.dtype.type(totals[r])
             loss = x.dtype.type(0)
             for k in range(row.size):
                 loss = add_up(loss, label[k] * (total - (row[k] - top)))
