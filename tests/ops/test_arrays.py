@@ -196,3 +196,40 @@ def test_tiles_and_their_sums_of_every_shape(shape: tuple[int, ...], multiples: 
     where = np.tile(np.arange(x.size).reshape(shape), multiples)
     sums = np.bincount(where.ravel(), weights.ravel(), x.size).reshape(shape)
     np.testing.assert_array_equal(tape.gradient(y, source, output_gradients=weights).numpy(), sums)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+@pytest.mark.parametrize(("shape", "at", "count", "depth"), [
+    ((3, 4, 5, 2), (3, 6), 1, 2), ((3, 4, 5), (3, 6), 1, 2), ((2, 3, 4, 5), (2, 3, 7), 2, 1),
+    ((2, 3, 4, 5), (2, 3), 2, 2), ((3, 4, 5), (3, 2, 2), 1, 1), ((3, 4), (3, 2), 1, 0), ((0, 4, 5), (0, 2), 1, 2),
+])  # fmt: skip
+def test_coordinates_are_gathered_row_by_row(
+    shape: tuple[int, ...], at: tuple[int, ...], count: int, depth: int, dtype: str
+) -> None:
+    rng, each = np.random.default_rng(2), int(np.prod(at[count:]))
+    x = lab.constant(rng.normal(size=shape))
+    indices = (
+        np.stack([rng.integers(0, n, at) for n in shape[count : count + depth]], -1) if depth else np.zeros((*at, 0))
+    )
+    rows = [
+        x.numpy()[(*b, *i)] for b in np.ndindex(*shape[:count]) for i in indices[b].reshape(each, depth).astype(int)
+    ]
+    with lab.GradientTape() as tape:
+        tape.watch(x)
+        y = lab.gather_nd(x, lab.constant(indices.astype(dtype)), batch_dims=count)
+        loss = lab.reduce_sum(y * y)
+    inner = shape[count + depth :]
+    np.testing.assert_array_equal(y.numpy(), np.reshape(rows, (*at, *inner)) if rows else np.zeros((*at, *inner)))
+    slope = np.zeros(shape)
+    for b in np.ndindex(*shape[:count]):
+        for i in indices[b].reshape(each, depth).astype(int):
+            slope[(*b, *i)] += 2 * x.numpy()[(*b, *i)]
+    np.testing.assert_allclose(tape.gradient(loss, x).numpy(), slope)
+
+
+def test_coordinates_outside_of_a_row_are_refused_by_the_axis_of_the_tensor() -> None:
+    x = lab.ones((2, 3, 4))
+    with pytest.raises(lab.errors.InvalidArgumentError, match=r"gather_nd: an index of axis 2 is not in \[0, 4\)"):
+        lab.gather_nd(x, [[[0, 4]], [[0, 0]]], batch_dims=1)
+    with pytest.raises(lab.errors.InvalidArgumentError, match=r"gather_nd: an index of axis 1 is not in \[0, 3\)"):
+        lab.gather_nd(x, [[[-1, 0]], [[0, 0]]], batch_dims=1)

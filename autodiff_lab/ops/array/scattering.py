@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -220,6 +221,7 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
             column = reshape(indices, (*indices._held.shape, 1))
         taken = gather_nd_at(lines, _after_rows(column, count))
     else:
+        check_positions(indices._array, shape[axis], "gather: an index is not in")
         taken = _in_lines(lines, indices._array, count)
     whole = taken._held.ndim
     back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
@@ -227,14 +229,16 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     return taken if back == tuple(range(whole)) else transpose_to(taken, perm=tuple(p - whole for p in back))
 
 
-def _in_lines(lines: Tensor, at: Any, count: int) -> Tensor:
-    """Gather along axis `count` of lines, which are laid end to end: position i of row b is position b·n + i."""
+def _in_lines(lines: Tensor, at: Any, count: int, depth: int = 1) -> Tensor:
+    """Gather along axis `count` of lines, which are laid end to end: position i of row b is position b·n + i.
+
+    The positions count the elements of `depth` axes, and lie within them.
+    """
     shape = lines._held.shape
-    rows, n = int(np.prod(shape[:count])), shape[count]
-    check_positions(at, n, "gather: an index is not in")
-    lines = reshape(lines, (rows * n, *shape[count + 1:]))
+    rows, n = math.prod(shape[:count]), math.prod(shape[count:count + depth])
+    lines = reshape(lines, (rows * n, *shape[count + depth:]))
     first = arange(rows, at).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
-    return gather_axis(lines, wrap(at.astype(np.int64) + first), axis=-lines._held.ndim)
+    return gather_axis(lines, wrap(at.astype(np.int64, copy=False) + first), axis=-lines._held.ndim)
 
 
 def _after_rows(at: Tensor, count: int) -> Tensor:
@@ -248,5 +252,13 @@ def _after_rows(at: Tensor, count: int) -> Tensor:
 
 def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     """Gather by coordinates, row by row: the coordinates of the row are put before those given."""
-    count = _batch(x, indices, batch_dims, "gather_nd")
-    return gather_nd_at(x, _after_rows(indices, count))
+    count, at = _batch(x, indices, batch_dims, "gather_nd"), indices._held
+    depth, axes = at.shape[-1], x._held.shape[count:]
+    if trace_now() is not None or not 0 < depth <= len(axes) or on_gpu(at) or on_gpu(x._held):
+        return gather_nd_at(x, _after_rows(indices, count))
+    positions = np.zeros(at.shape[:-1], np.int64)
+    for k in range(depth):
+        check_positions(at[..., k], axes[k], f"gather_nd: an index of axis {count + k} is not in")
+        positions *= axes[k]
+        positions += at[..., k]
+    return _in_lines(x, positions, count, depth)
