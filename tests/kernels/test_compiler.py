@@ -1,5 +1,6 @@
 """The background gives way: it imports one module at a time, pauses after work, and is lent what it was owed."""
 
+import queue
 import subprocess
 import sys
 import time
@@ -44,6 +45,39 @@ def test_calls_lend_as_soon_as_the_clock_says_that_a_rest_is_over(monkeypatch: p
     monkeypatch.setitem(compiler._state, "rests until", 9.9)
     compiler.lend(0.01)
     assert slept == [0.01 * compiler.LENT]
+
+
+def test_a_job_that_waits_for_the_interpreter_is_let_in_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread cannot say that it has something to do before it has the lock."""
+    now, slept = [100.0], list[float]()
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    jobs: queue.SimpleQueue[object] = queue.SimpleQueue()
+    monkeypatch.setitem(compiler._background, "jobs", jobs)
+    for key, value in (("computes", False), ("works", False), ("pause at", 0.0)):
+        monkeypatch.setitem(compiler._state, key, value)
+    compiler.lend(1.0)
+    assert not slept
+    jobs.put("a job that was asked for")
+    for _ in range(30):
+        compiler.lend(1.0)
+        now[0] += 0.4 * compiler.APART
+    assert slept == [compiler.INSTANT] * 10
+    jobs.get()
+    compiler.let_in()
+    assert len(slept) == 10
+    monkeypatch.setitem(compiler._state, "works", True)
+    compiler.let_in()
+    assert len(slept) == 11
+
+
+def test_a_job_that_is_done_asks_for_no_pause() -> None:
+    compiler.wait()
+    for _ in range(100):
+        if not compiler._state["works"]:
+            break
+        time.sleep(0.01)
+    assert not compiler._state["works"]
 
 
 def test_modules_are_imported_one_by_one_and_missing_ones_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from autodiff_lab.kernels.base.compiler import COMPILING, NotYet, active, ask, waits, wish, wishes
+from autodiff_lab.kernels.base.compiler import COMPILING, NotYet, active, ask, let_in, waits, wish, wishes
 from autodiff_lab.kernels.base.likes import Like, signature
 
 FAMILIES = "autodiff_lab.kernels"
@@ -108,6 +108,7 @@ class Chosen:
 
     def _meet(self, key: Any, arrays: tuple[Any, ...], params: dict[str, Any]) -> None:
         """Count the work of calls with a signature, and have them measured when it is worth it."""
+        let_in()
         work = self.work(*arrays, **params)
         dtype = arrays[0].dtype
         if work <= 0 or dtype.char in self.failures:

@@ -34,6 +34,8 @@ A program that only runs Python never lets another thread have the interpreter b
 the background asks for it again after each file that it reads: that took a minute where 0.1 seconds were needed.
 """
 _LEAST_LOAN = 0.0005  # seconds; shorter sleeps take longer than they say
+INSTANT, APART = 0.0001, 0.01
+"""Seconds of a pause that lets in a thread that asks for the interpreter, and between two of them."""
 _way = os.environ.get("AUTODIFF_LAB_COMPILE")
 if _way not in (None, *WAYS):
     raise ValueError(f"AUTODIFF_LAB_COMPILE={_way!r} is unknown. Try one of {WAYS}.")
@@ -101,7 +103,8 @@ LONGEST_WAIT = 60.0
 _held: list[bool] = []
 _background: dict[str, Any] = {}
 """The queue of jobs and the thread that does them, once a job was asked for."""
-_state: dict[str, Any] = {"ends": False, "hurried": 0, "computes": False, "rests until": 0.0, "owed": 0.0}
+_state: dict[str, Any] = {"ends": False, "hurried": 0, "computes": False, "rests until": 0.0, "owed": 0.0,
+                          "works": False, "pause at": 0.0}  # fmt: skip
 IDLE = 5.0
 """Seconds without a job after which the background ends what it keeps for the next one."""
 NEEDED = (
@@ -175,7 +178,10 @@ def lend(seconds: float) -> None:
     A thread whose rest is over may ask for the interpreter's lock in vain for a long time: it has to wait 5 ms again
     each time that the program gives the lock up and takes it back, as NumPy does.  So the clock says when rests end.
     """
-    if not _state["computes"] or time.perf_counter() < _state["rests until"]:
+    if not _state["computes"]:
+        let_in()
+        return
+    if time.perf_counter() < _state["rests until"]:
         return
     owed = _state["owed"] = _state["owed"] + LENT * seconds
     if owed >= _LEAST_LOAN:
@@ -183,6 +189,20 @@ def lend(seconds: float) -> None:
         time.sleep(min(owed, LOAN))
         # To get the interpreter back may take five milliseconds more, which later calls need not lend again.
         _state["owed"] = min(owed, LOAN) - (time.perf_counter() - begin)
+
+
+def let_in() -> None:
+    """Pause for an instant now and then while a job is not done, in case the background asks for the interpreter.
+
+    A new job, or the answer of the process that compiles, wakes the thread, which cannot say so before it has the lock.
+    It waited for seconds where the program let go of the lock and took it back all the time.
+    """
+    if not _state["works"] and ("jobs" not in _background or _background["jobs"].empty()):
+        return
+    now = time.perf_counter()
+    if now >= _state["pause at"]:
+        _state["pause at"] = now + APART
+        time.sleep(INSTANT)
 
 
 @contextmanager
@@ -243,12 +263,12 @@ def _work(jobs: Any) -> None:
             job = jobs.get()
         if job is None or _state["ends"]:
             return
-        _HERE.since, _state["computes"] = time.thread_time(), True
+        _HERE.since, _state["computes"], _state["works"] = time.thread_time(), True, True
         with suppress(Exception, Ended):  # a job that fails must not stop those after it
             import_gently(NEEDED)
             with import_module("autodiff_lab.kernels.matmul.giving_way").leaving_a_processor():
                 job()
-        _state["computes"] = False
+        _state["computes"] = _state["works"] = False
 
 
 def _end() -> None:
@@ -269,6 +289,11 @@ def _after_fork() -> None:
         COMPILING.lock.release()
 
 
+def _forget() -> None:
+    _background.clear()
+    _state["computes"] = _state["works"] = False
+
+
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_background.clear)
+    os.register_at_fork(after_in_child=_forget)

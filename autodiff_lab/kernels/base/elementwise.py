@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
-from autodiff_lab.kernels.base.compiler import COMPILING, active, ask, listing, waits
+from autodiff_lab.kernels.base.compiler import COMPILING, active, ask, let_in, listing, waits
 from autodiff_lab.kernels.base.order import in_order, lie_alike, order_in_memory
 from autodiff_lab.kernels.base.threads import spread
 
@@ -139,6 +139,7 @@ class Elementwise:
             self.prepare(kinds)
             return self.loops.get(kinds)
         if size >= COUNTED:
+            let_in()
             done = self._work.get(kinds, 0)
             self._work[kinds] = done + size
             if kinds not in self._looked and (done + size >= WORTH_A_LOOK or active()) and numba_is_there():
