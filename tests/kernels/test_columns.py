@@ -21,6 +21,8 @@ from tests.kernels.test_bad_input import needs_numba
 PAIRS = [
     ((90, 40, 3), (90, 40, 1)), ((1, 90, 3), (90, 1, 3)), ((4000, 3), (3,)), ((4000, 1), (4000, 7)),
     ((90, 40, 3), (40, 3)), ((90, 40, 3), (1, 1, 1)), ((90, 40, 9), (90, 40, 1)), ((3,), (3,)),
+    ((4, 16, 16, 8, 4), (4, 1, 1, 8, 1)), ((600, 5, 5), (600, 1, 1)), ((600, 5, 5), (1, 1, 5)),
+    ((9, 50, 5, 5), (1, 1, 5, 1)),
 ]  # fmt: skip
 
 
@@ -35,6 +37,16 @@ def test_columns_are_those_of_numpy(function: Any, dtype: str) -> None:
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(columns.by_columns(function, x, y), function(x, y))
             np.testing.assert_array_equal(columns.by_columns(function, y, x), function(y, x))
+
+
+@pytest.mark.parametrize(("x", "y", "wanted"), [
+    ((4, 16, 16, 8, 4), (4, 1, 1, 8, 1), ((4, 16, 16, 8, 4), (4, 1, 1, 8, 4))),
+    ((1, 1, 8, 1), (90, 40, 8, 2), ((1, 1, 8, 2), (90, 40, 8, 2))),
+    ((90, 40, 2, 2), (90, 1, 2, 1), None), ((90, 40, 3), (90, 40, 1), None), ((90, 40, 8, 2), (40, 8, 1), None),
+    ((9, 4, 8, 2), (1, 1, 8, 1), None), ((90, 40, 8, 2), (90, 40, 8, 1), None), ((90, 1, 8, 2), (1, 40, 8, 1), None),
+])  # fmt: skip
+def test_a_small_operand_is_spread_where_that_makes_rows_longer(x: Any, y: Any, wanted: Any) -> None:
+    assert columns._spread_out(x, y) == wanted
 
 
 SPREAD = [

@@ -37,6 +37,8 @@ UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.ne: np.not_equal,
 }
 """By Python's operator, the function of NumPy's that it calls."""
+LONG_ENOUGH, MUCH_LARGER = 16, 8
+"""Elements of a row that are worth spreading an operand, and how many times as large the other one is at least."""
 FEW_TO_ADD = 4096
 """Below this number of elements no compiled kernel is asked for a sum: choosing it would cost more."""
 FEW_TO_ONE = 1 << 15
@@ -92,6 +94,10 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     ufunc: Any = UFUNCS.get(function, function)
     if x.dtype.kind != "f" or x.dtype != y.dtype or ufunc.__class__ is not np.ufunc:
         return function(x, y)
+    spread_out = _spread_out(x.shape, y.shape)
+    if spread_out is not None:
+        goals = zip((x, y), spread_out, strict=True)
+        return function(*(z if z.shape == goal else np.array(np.broadcast_to(z, goal)) for z, goal in goals))
     shape = _shape_by_columns(x.shape, y.shape)
     if shape is None:
         return function(x, y)
@@ -99,6 +105,24 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     for k in range(shape[-1]):
         ufunc(x[..., k if x.shape[-1] > 1 else 0], y[..., k if y.shape[-1] > 1 else 0], out=made[..., k])
     return made
+
+
+@lru_cache(4096)
+def _spread_out(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the shapes of two operands, the smaller one spread along its last axes, so that NumPy's loop is longer.
+
+    Numbers of 8 groups of 4 columns, (1, 8, 1), become numbers of 32 columns.  None where that does not help.
+    """
+    whole, part = (x, y) if prod(x) >= prod(y) else (y, x)
+    if len(whole) != len(part) or any(m not in (1, n) for n, m in zip(whole, part, strict=True)):
+        return None
+    for k in range(2, len(whole)):
+        goal = (*part[:-k], *whole[-k:])
+        if prod(goal) * MUCH_LARGER > prod(whole) or prod(whole) < MANY:
+            return None
+        if prod(whole[-k:]) >= LONG_ENOUGH:
+            return (whole, goal) if whole is x else (goal, whole)
+    return None
 
 
 @lru_cache(4096)
