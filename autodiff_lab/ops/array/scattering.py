@@ -252,10 +252,12 @@ def _after_rows(at: Tensor, count: int) -> Tensor:
 
 def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     """Gather by coordinates, row by row: the coordinates of the row are put before those given."""
-    count, at = _batch(x, indices, batch_dims, "gather_nd"), indices._held
-    depth, axes = at.shape[-1], x._held.shape[count:]
-    if trace_now() is not None or not 0 < depth <= len(axes) or on_gpu(at) or on_gpu(x._held):
+    count = _batch(x, indices, batch_dims, "gather_nd")
+    depth, axes = indices._held.shape[-1], x._held.shape[count:]
+    there = on_gpu(indices._held) or on_gpu(x._held)
+    if trace_now() is not None or there or not 0 < depth <= len(axes):
         return gather_nd_at(x, _after_rows(indices, count))
+    at = indices._array
     positions = np.zeros(at.shape[:-1], np.int64)
     for k in range(depth):
         check_positions(at[..., k], axes[k], f"gather_nd: an index of axis {count + k} is not in")
