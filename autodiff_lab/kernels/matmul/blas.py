@@ -18,6 +18,7 @@ import numpy as np
 from autodiff_lab.errors import DtypeMismatch
 from autodiff_lab.kernels.base.choose import CHOSEN, OnGpu
 from autodiff_lab.kernels.base.halves import as_float32
+from autodiff_lab.kernels.matmul import narrow
 
 WISHES = ("numpy", "auto", "second")
 """What ``AUTODIFF_LAB_BLAS`` may be; ``auto`` is an older name of the default."""
@@ -47,6 +48,9 @@ def product(x: Any, y: Any) -> Any:
         if out is not None:
             return out
     arrays = x.__class__ is ndarray is y.__class__
+    if arrays and x.ndim == 2 == y.ndim:
+        out = narrow.multiply(x, y)
+        return x @ y if out is None else out
     tiny = arrays and x.ndim > 2 < y.ndim and x.size >= MANY and max(*x.shape[-2:], y.shape[-1]) <= TINY
     fits = tiny and x.shape[:-2] == y.shape[:-2] and x.shape[-1] == y.shape[-2]
     return _by_components(x, y) if fits and x.dtype is y.dtype and x.dtype in _FLOATS else x @ y
