@@ -22,8 +22,8 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 """Where a word begins inside a class name."""
 
 
-APART = frozenset({"_awaited", "_built_for", "_frozen", "_given", "_of_weights", "_penalties", "symbols"})
-"""Attributes that hold no variables or modules, or hold those that exist as other attributes as well."""
+APART = frozenset({"_awaited", "_built_for", "_frozen", "_given", "_penalties", "symbols"})
+"""Attributes that hold shapes, or variables and modules that exist as other attributes as well."""
 
 
 M = TypeVar("M", bound="Module")

@@ -21,8 +21,8 @@ from autodiff_lab.ops.array.shaping import swapped
 
 FEWEST = 4096
 """Elements of a result below which a copy costs less than looking for one."""
-FEWEST_TIMES = 8
-"""How many times as large as its operands an elementwise result is at least, for these to be turned instead."""
+MUCH_SMALLER = 8
+"""How many times smaller than an elementwise result its operands are at least, for these to be turned instead."""
 Strides = tuple[int, ...]
 
 
@@ -98,7 +98,7 @@ def _outer(line: Line, program: Program) -> Line | None:
     if size < FEWEST or line.params["perm"] != swapped(len(shape)) or line.ins[0] in program.outputs:
         return None
     operands = [program.values[i].shape for i in made.ins]
-    small = all(len(one) == len(shape) and math.prod(one) * FEWEST_TIMES <= size for one in operands)
+    small = all(len(one) == len(shape) and math.prod(one) * MUCH_SMALLER <= size for one in operands)
     return made if small and len(program.users[line.ins[0]]) == 1 else None
 
 
