@@ -69,14 +69,14 @@ def test_the_family_tree_in_the_module_shows_every_class(name: str) -> None:
 
 
 MESSAGES: dict[str, tuple[Any, str]] = {
-    "gather": (lambda: lab.gather(lab.ones(4), [-1]), "Try index % length: positions do not count from the end"),
+    "gather": (lambda: lab.gather(lab.ones(4), [-1]), "Negative indices do not count from the end: try index % length"),
     "searchsorted": (lambda: lab.searchsorted(lab.constant([0.0, 1.0]), lab.ones((4, 6))), "lab.reshape(values, [-1])"),
     "cholesky": (lambda: lab.linalg.cholesky(-lab.eye(3)), "cholesky: the matrix is not positive definite. Try"),
     "inv": (lambda: lab.linalg.inv(lab.zeros((2, 2))), "inv: the matrix is singular. Try"),
     "eigh": (lambda: lab.linalg.eigh(lab.fill((3, 3), float("nan"))), "Try lab.debugging.check_numerics."),
     "svd": (lambda: lab.linalg.svd(lab.fill((3, 3), float("nan"))), "Try lab.debugging.check_numerics."),
     "padding": (lambda: lab.nn.conv2d(lab.ones((1, 4, 4, 1)), lab.ones((3, 3, 1, 1)), 1, 1), "Try [(1, 1), (1, 1)]."),
-    "brackets": (lambda: lab.ones(3)[np.array([0, 1])], "lab.gather_nd for several"),
+    "brackets": (lambda: lab.ones(3)[np.array([0, 1])], "lab.gather_nd for one for each axis"),
 }
 
 

@@ -292,7 +292,7 @@ def _variables(module: Module, seen: set[int], found: dict[Variable, None]) -> N
     """Find the variables of a module that was not seen yet, and of those inside."""
     seen.add(id(module))
     for child in _held(module):
-        if child.__class__ is Variable or isinstance(child, Variable):
+        if isinstance(child, Variable):
             found[child] = None
         elif id(child) not in seen:
             _variables(child, seen, found)

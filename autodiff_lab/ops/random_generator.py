@@ -185,7 +185,7 @@ class Generator:
         return drawn_from(self._found, lambda source: draws(source, lengths, *given), lengths, *given)
 
     def _found(self) -> np.random.Generator:
-        _refuse_in_trace("a generator of random numbers draws")
+        _refuse_in_trace("a generator of random numbers draws", self._source)
         return self._source
 
     def normal(self, shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = "float32",

@@ -177,9 +177,7 @@ def source_for(seed: int | None) -> Source:
 
 def _noted(source: Source) -> Source:
     """Note in which state a source is; in a second run, return one as it was in the first."""
-    again, noted, trace = _AGAIN.get(), _NOTED.get(), trace_now()
-    if trace is not None:
-        trace.before.note_source(source)
+    again, noted = _AGAIN.get(), _NOTED.get()
     if again and not isinstance(again[-1], Tensor):
         source = np.random.Generator(type(source.bit_generator)(0))
         source.bit_generator.state = again.pop()  # type: ignore[assignment]

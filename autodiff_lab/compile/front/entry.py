@@ -32,6 +32,7 @@ from autodiff_lab.engine.indexed_slices import with_parts
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.silence import quietly
 from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.undoing import StateBefore
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.kernels.cuda.array import DeviceArray
 from autodiff_lab.ops.array.scattering import RowsToChange, left_to_variable
@@ -156,14 +157,11 @@ class Compiled:
 
     def _with_late(self, arrays: list[Any]) -> tuple[list[Any], Callable[[], None]]:
         """Return the arrays with what every call creates, and how to undo random draws before an eager run."""
-        sources = [late.source() for late in self.late if late.source is not None]
-        before = [source.bit_generator.state for source in sources]
-
-        def undo() -> None:
-            for source, state in zip(sources, before, strict=True):
-                source.bit_generator.state = state
-
-        return [*arrays, *[late.make() for late in self.late]], undo
+        before = StateBefore()
+        for late in self.late:
+            if late.source is not None:
+                before.note_source(late.source())
+        return [*arrays, *[late.make() for late in self.late]], before.undo
 
 
 def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any], backend: str) -> Plan | list[Refusal]:

@@ -177,7 +177,7 @@ class Function(Varied, Typed[P, R]):
     def compile(self, *args: Any, **kwargs: Any) -> bool:
         """Trace the function for arguments like these, and wait until its program is ready.
 
-        The function runs once, without a trace in variables and sources of random numbers; other effects remain.
+        The function runs once; then variables and sources of random numbers are put back, and other effects remain.
         After a second a line on standard error says what is waited for.
 
         Parameters

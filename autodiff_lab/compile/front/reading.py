@@ -87,7 +87,9 @@ class Readable:
         if self._refusals:
             reasons = "; ".join(dict.fromkeys(map(str, self._refusals[:3])))
             if self._built and self._latest is None:
-                return f"{self._name} ran eagerly: {reasons}. The next call finds what was created, and is compiled."
+                return (
+                    f"{self._name} ran eagerly: {reasons}. The next call reuses what was created, and can be compiled."
+                )
             return f"{self._name} runs eagerly: {reasons}"
         if self._slower:
             return f"{self._name} runs eagerly: {self._slower}"

@@ -26,6 +26,38 @@ MUCH_SMALLER = 8
 Strides = tuple[int, ...]
 
 
+class _Turning:
+    """The lines of a program in which some are replaced by what is made of transposed values."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.lines = program, list[Line]()
+        self.values, self._fresh = dict(program.values), itertools.count(1 + max(program.values))
+
+    def new(self, value: int) -> int:
+        """Return a new value of the transposed shape."""
+        out, whole = next(self._fresh), self.values[value]
+        self.values[out] = whole._replace(shape=turned_last(whole.shape), name="")
+        return out
+
+    def transposed(self, value: int, line: Line) -> int:
+        """Return the transposed value, which is there if the value is a transpose itself."""
+        swap, made = swapped(len(self.values[value].shape)), self.program.made_by.get(value)
+        if made is not None and made.op.name == "transpose" and made.params["perm"] == swap:
+            return made.ins[0]
+        out = self.new(value)
+        self.transpose(value, line._replace(outs=(out,)))
+        return out
+
+    def transpose(self, value: int, line: Line) -> None:
+        """Add the line that transposes a value, in the place of another line."""
+        params = {"perm": swapped(len(self.values[value].shape))}
+        self.lines.append(line._replace(op=REGISTRY["transpose"], ins=(value,), params=params))
+
+    def made(self) -> Program:
+        """Return the program with the lines so far."""
+        return replace(self.program, lines=tuple(self.lines), values=self.values)
+
+
 def with_products_turned(program: Program) -> Program:
     """Return the program with xy as (yᵀ xᵀ)ᵀ where that lies in the order in which it is read."""
     if program.memory is not None:
@@ -33,29 +65,15 @@ def with_products_turned(program: Program) -> Program:
     turned = {line.outs[0] for line in program.lines if line.op.name == "matmul" and _is_read_turned(line, program)}
     if not turned:
         return program
-    values, fresh = dict(program.values), itertools.count(1 + max(program.values))
-    lines: list[Line] = []
-
-    def transposed(value: int, line: Line) -> int:
-        swap, made = swapped(len(values[value].shape)), program.made_by.get(value)
-        if made is not None and made.op.name == "transpose" and made.params["perm"] == swap:
-            return made.ins[0]
-        out = next(fresh)
-        values[out] = values[value]._replace(shape=turned_last(values[value].shape), name="")
-        lines.append(line._replace(op=REGISTRY["transpose"], ins=(value,), params={"perm": swap}, outs=(out,)))
-        return out
-
+    to = _Turning(program)
     for line in program.lines:
         if line.outs[0] not in turned:
-            lines.append(line)
+            to.lines.append(line)
             continue
-        ins = tuple([transposed(i, line) for i in reversed(line.ins)])
-        product, whole = next(fresh), values[line.outs[0]]
-        values[product] = whole._replace(shape=turned_last(whole.shape), name="")
-        lines.append(line._replace(ins=ins, outs=(product,)))
-        swap = {"perm": swapped(len(whole.shape))}
-        lines.append(line._replace(op=REGISTRY["transpose"], ins=(product,), params=swap))
-    return replace(program, lines=tuple(lines), values=values)
+        ins, product = tuple([to.transposed(i, line) for i in reversed(line.ins)]), to.new(line.outs[0])
+        to.lines.append(line._replace(ins=ins, outs=(product,)))
+        to.transpose(product, line)
+    return to.made()
 
 
 def with_outer_products_turned(program: Program) -> Program:
@@ -68,24 +86,13 @@ def with_outer_products_turned(program: Program) -> Program:
     turned = {line.outs[0]: inner for line in program.lines if (inner := _outer(line, program)) is not None}
     if not turned:
         return program
-    values, fresh = dict(program.values), itertools.count(1 + max(program.values))
-    lines: list[Line] = []
+    to = _Turning(program)
     for line in program.lines:
         inner = turned.get(line.outs[0])
-        if inner is None:
-            lines.append(line)
-            continue
-        ins: list[int] = []
-        for value in inner.ins:
-            before = program.made_by.get(value)
-            if before is not None and before.op.name == "transpose" and before.params == line.params:
-                ins.append(before.ins[0])
-                continue
-            ins.append(next(fresh))
-            values[ins[-1]] = values[value]._replace(shape=turned_last(values[value].shape), name="")
-            lines.append(line._replace(ins=(value,), outs=(ins[-1],)))
-        lines.append(inner._replace(ins=tuple(ins), outs=line.outs))
-    return without_dead(replace(program, lines=tuple(lines), values=values))
+        if inner is not None:
+            line = inner._replace(ins=tuple([to.transposed(i, line) for i in inner.ins]), outs=line.outs)
+        to.lines.append(line)
+    return without_dead(to.made())
 
 
 def _outer(line: Line, program: Program) -> Line | None:

@@ -10,12 +10,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from autodiff_lab.compile.program.program import Line, Program, Value
+from autodiff_lab.compile.program.stepping import ALL
 from autodiff_lab.compile.scalars.rolled import Roll
 from autodiff_lab.engine.op import REGISTRY
 
 FEWEST = 4
 """Rows that are worth a line of their own."""
-_ALL = ("s", None, None, None)
 _JOINED = ("stack", "concat")
 Stacks = dict[tuple[int, int], int]
 """By loop and statement, the value in which what it stored comes out."""
@@ -71,7 +71,7 @@ def items_of(place: Any) -> tuple[Any, ...]:
 def axis_of(line: Line) -> int | None:
     """Return the axis along which contributions belong to different steps, and to whole steps; None if to others."""
     every = [items_of(place) for place in line.params["places"]]
-    axes = {tuple(k for k, item in enumerate(items) if item != _ALL) for items in every}
+    axes = {tuple(k for k, item in enumerate(items) if item != ALL) for items in every}
     if len(axes) != 1 or len(axis := axes.pop()) != 1:
         return None
     found = [items[axis[0]] for items in every]
@@ -115,7 +115,7 @@ def put_together(
         move = 1 if last > first else -1
         stop = None if last + move < 0 else last + move
         row = values[run.values[0]].shape
-        items = (("s", first, stop, move), *[_ALL] * len(row))
+        items = (("s", first, stop, move), *[ALL] * len(row))
         part = add("slice", (stacks[run.at],), {"items": items}, (length, *row))
         if axis:
             perm = tuple(k - len(row) - 1 for k in (*range(1, axis + 1), 0, *range(axis + 1, len(row) + 1)))
@@ -130,7 +130,7 @@ def put_together(
             return [*made[:-1], made[-1]._replace(outs=line.outs)]
         # joined even if it is one: a result owns its memory
         return [*made, line._replace(op=REGISTRY["concat"], ins=ins, params={"axis": axis - rank})]
-    before, after = (_ALL,) * axis, (_ALL,) * (rank - axis - 1)
+    before, after = (ALL,) * axis, (ALL,) * (rank - axis - 1)
     places = tuple(("slice", (("items", (*before, item, *after)),)) for _, item in parts)
     onto = line.ins[: line.params["onto"]]
     return [*made, line._replace(ins=(*onto, *ins), params={**line.params, "places": places})]

@@ -167,16 +167,13 @@ class _Product(NamedTuple):
     ----------
     first : bool
         Whether the ones come first.
-    blocks : int
-        Into how many matrices the factor is cut.
     pieces : int
-        Into how many pieces, of which each has sums, a long row or a matrix of a stack is cut; 1 if it is whole.
+        Into how many pieces, each with sums of its own, a long row or a matrix is cut; 1 if it is whole.
     """
 
     factor: tuple[int, ...]
     ones: Any
     first: bool
-    blocks: int
     shape: tuple[int, ...]
     pieces: int = 1
 
@@ -193,24 +190,26 @@ def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, c
     ones = _ONES[char]
     if length > LONGEST_ROW and columns == 1:
         cut = _in_pieces(stack * length, length)
-        return cut and _Product(cut, ones[: cut[2]], False, cut[0], left, length // cut[2])
+        return cut and _Product(cut, ones[: cut[2]], False, left, length // cut[2])
     if length < 3 and stack > 1 < columns:
         return None  # two rows of each matrix of a stack are added up as quickly
     if stack == columns == 1:
-        return _Product((length,), ones[:length], True, 1, left)
+        return _Product((length,), ones[:length], True, left)
     if stack > 1 < columns:
         if prod(shape) > FEW_FOR_A_PRODUCT > 16 * length * columns:
             return None  # or there are many small matrices
         pieces = _blocks(length, columns) or length
         if length < FEWEST_PIECES * pieces:
             return None
-        return _Product((stack * pieces, length // pieces, columns), ones[: length // pieces], True, 1, left, pieces)
+        return _Product((stack * pieces, length // pieces, columns), ones[: length // pieces], True, left, pieces)
     rows, across = (length, columns) if stack == 1 else (stack, length)
     blocks = _blocks(rows, across)
     if blocks is None:
         return None
     cut = (rows, across) if blocks == 1 else (blocks, rows // blocks, across)
-    return _Product(cut, ones[: rows // blocks if stack == 1 else across], stack == 1, blocks, left)
+    if stack > 1:
+        return _Product(cut, ones[:across], False, left)
+    return _Product(cut, ones[: rows // blocks], True, left, blocks)
 
 
 def _in_pieces(count: int, length: int) -> tuple[int, int, int] | None:
@@ -253,17 +252,16 @@ def sum_by_product(x: Any, axes: tuple[int, ...], keepdims: bool, most: int = MO
     plan = _as_product(x.shape, axes, keepdims, x.dtype.char) if few else None
     if plan is None:
         return None
-    factor, ones, first, blocks, shape, pieces = plan
+    factor, ones, first, shape, pieces = plan
     x = x if x.shape == factor else x.reshape(factor)
-    if pieces > 1:
-        made = ones @ x if first else x @ ones
-        made = np.add.reduce(made.reshape(-1, pieces, factor[2] if first else 1), axis=1 if shape else None)
-    elif blocks > 1:
-        made = _ONES[x.dtype.char][:blocks].dot(ones @ x) if first else x @ ones
-    elif first:
-        made = ones.dot(x) if len(factor) < 3 else ones @ x
+    if len(factor) < 3:
+        made = ones.dot(x) if first else x.dot(ones)
     else:
-        made = x.dot(ones)
+        made = ones @ x if first else x @ ones
+    if first and pieces == x.shape[0] > 1:  # one matrix
+        made = _ONES[x.dtype.char][:pieces].dot(made)
+    elif pieces > 1:
+        made = np.add.reduce(made.reshape(-1, pieces, x.shape[2] if first else 1), axis=1 if shape else None)
     return made if made.shape == shape else made.reshape(shape)
 
 

@@ -199,7 +199,7 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
         check_positions(indices, x.shape[axis], f"gather: an index of axis {axis % x.ndim} is not in")
     elif not are_positions(indices, x.shape[axis]):
         bad = next(int(i) for i in np.ravel(indices) if not 0 <= i < x.shape[axis])
-        cure = ". Try index % length: positions do not count from the end" if -x.shape[axis] <= bad < 0 else ""
+        cure = ". Negative indices do not count from the end: try index % length" if -x.shape[axis] <= bad < 0 else ""
         raise InvalidArgumentError(f"gather: index {bad} is not in [0, {x.shape[axis]}), the length of the axis{cure}")
     taken = x.take(indices, axis=axis) if x.__class__ is np.ndarray else np.take(x, indices, axis=axis)
     return taken if isinstance(taken, bytes) else taken[()]  # NumPy gives up the string of an array of strings

@@ -122,10 +122,8 @@ def search_rows(rows: Any, values: Any, side: str) -> Any:
     run, after, m = _places[rows.dtype], side == "right", rows.shape[-1]
     n = values.size if rows.ndim == 1 else values.shape[-1]
     wanted, places = row_major(values).reshape(-1, n), found.reshape(-1, n)
-    sorted_rows, least = (
-        row_major(rows).reshape(len(places), m),
-        max(1, _WORTH_A_THREAD // (n * max(1, m).bit_length())),
-    )
+    sorted_rows = row_major(rows).reshape(len(places), m)
+    least = max(1, _WORTH_A_THREAD // (n * max(1, m).bit_length()))
     spread(lambda low, high: run(sorted_rows, wanted, places, after, low, high), len(places), least)
     return found
 

@@ -181,7 +181,7 @@ def _item(part: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
     except (TypeError, AttributeError):
         raise InvalidArgumentError(
             f"brackets: an index must be made of integers, slices, ... and None, got {_short(part)}. Try lab.gather "
-            "for an array of positions, lab.gather_nd for several, or lab.boolean_mask for a mask.") from None
+            "for an array of positions, lab.gather_nd for one for each axis, or lab.boolean_mask for a mask.") from None
     if not -shape[axis] <= position < shape[axis]:
         raise InvalidArgumentError(
             f"slice index {position} of dimension {axis} out of bounds for a tensor of shape {shape}.")

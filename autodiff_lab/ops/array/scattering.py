@@ -17,7 +17,7 @@ from autodiff_lab.events.listener import tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32
-from autodiff_lab.kernels.checks import check_positions
+from autodiff_lab.kernels.checks import are_positions, check_positions
 from autodiff_lab.kernels.indexing import reference
 from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
 from autodiff_lab.ops.array.casting import cast
@@ -251,16 +251,24 @@ def _after_rows(at: Tensor, count: int) -> Tensor:
 
 
 def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
-    """Gather by coordinates, row by row: the coordinates of the row are put before those given."""
+    """Gather by coordinates, row by row."""
     count = _batch(x, indices, batch_dims, "gather_nd")
-    depth, axes = indices._held.shape[-1], x._held.shape[count:]
-    there = on_gpu(indices._held) or on_gpu(x._held)
-    if trace_now() is not None or there or not 0 < depth <= len(axes):
+    here = trace_now() is None and not on_gpu(indices._held) and not on_gpu(x._held)
+    positions = _in_a_row(indices._array, x._held.shape[count:]) if here else None
+    if positions is None:
         return gather_nd_at(x, _after_rows(indices, count))
-    at = indices._array
+    return _in_lines(x, positions, count, indices._held.shape[-1])
+
+
+def _in_a_row(at: Any, shape: tuple[int, ...]) -> Any:
+    """Return the positions of coordinates in an array of this shape; None if there are none, or one lies outside."""
+    depth = at.shape[-1]
+    if not 0 < depth <= len(shape):
+        return None
     positions = np.zeros(at.shape[:-1], np.int64)
     for k in range(depth):
-        check_positions(at[..., k], axes[k], f"gather_nd: an index of axis {count + k} is not in")
-        positions *= axes[k]
+        if not are_positions(at[..., k], shape[k]):
+            return None
+        positions *= shape[k]
         positions += at[..., k]
-    return _in_lines(x, positions, count, depth)
+    return positions
