@@ -227,6 +227,23 @@ def test_coordinates_are_gathered_row_by_row(
     np.testing.assert_allclose(tape.gradient(loss, x).numpy(), slope)
 
 
+def test_a_recording_shows_the_coordinates_and_gives_the_same_gradient() -> None:
+    x = lab.constant(np.arange(24.0).reshape(2, 3, 4))
+    at = lab.constant([[[0, 1], [2, 3]], [[1, 1], [1, 1]]])
+
+    def slope() -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            loss = lab.reduce_sum(lab.gather_nd(x, at, batch_dims=1) ** 2.0)
+        return tape.gradient(loss, x).numpy()
+
+    plain = slope()
+    with lab.record() as recording:
+        recorded = slope()
+    np.testing.assert_array_equal(recorded, plain)
+    assert "gather_nd" in recording.to_text()
+
+
 def test_coordinates_outside_of_a_row_are_refused_by_the_axis_of_the_tensor() -> None:
     x = lab.ones((2, 3, 4))
     with pytest.raises(lab.errors.InvalidArgumentError, match=r"gather_nd: an index of axis 2 is not in \[0, 4\)"):

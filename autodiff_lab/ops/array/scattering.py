@@ -13,7 +13,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events.listener import tell_made, trace_now, unheard
+from autodiff_lab.events.listener import heard, tell_made, trace_now, unheard
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked
 from autodiff_lab.kernels.base.choose import IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32
@@ -251,10 +251,10 @@ def _after_rows(at: Tensor, count: int) -> Tensor:
 
 
 def gather_nd_in_batches(x: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
-    """Gather by coordinates, row by row."""
+    """Gather by coordinates, row by row; where nobody sees the op, by positions in rows that are laid end to end."""
     count = _batch(x, indices, batch_dims, "gather_nd")
-    here = trace_now() is None and not on_gpu(indices._held) and not on_gpu(x._held)
-    positions = _in_a_row(indices._array, x._held.shape[count:]) if here else None
+    unseen = trace_now() is None and not heard() and not on_gpu(indices._held) and not on_gpu(x._held)
+    positions = _in_a_row(indices._array, x._held.shape[count:]) if unseen else None
     if positions is None:
         return gather_nd_at(x, _after_rows(indices, count))
     return _in_lines(x, positions, count, indices._held.shape[-1])
