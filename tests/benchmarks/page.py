@@ -1,4 +1,4 @@
-"""docs/performance.md and the table of the README, made from the figures and from notes.md."""
+"""docs/performance.md and the table of the README, made from the figures and from template.md."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.benchmarks.probes import PROBES
 from tests.tree import ROOT
 
 PAGE, README = ROOT / "docs" / "performance.md", ROOT / "README.md"
+TEMPLATE = Path(__file__).with_name("template.md")
 GPU_FIGURES = Path(__file__).parent / "gpu_figures.json"
 PART = re.compile(r"(?<=<!-- performance: written by `make bench` -->\n).*(?=<!-- performance: end -->)", re.DOTALL)
 SHORT = ["lab", "lab-function", "torch", "torch-compile", "jax"]
@@ -75,11 +76,12 @@ def _compiled(figures: Figures) -> str:
 
 
 def performance(figures: Figures) -> str:
-    """The page: template.md with the tables, and the text of notes.md."""
+    """The page: template.md with the tables."""
     method, machine = figures["method"], figures["machine"]
     probes = [tables.probe(name, figures["probes"][name]) for name in PROBES if name in figures["probes"]]
     cases = tables.cases(figures)
-    return Template(_text("template.md")).substitute(
+    text = TEMPLATE.read_text(encoding="utf-8").partition("\n\n")[2]  # its first paragraph says what it is
+    return Template(text).substitute(
         standings=standings(figures),
         shares=tables.shares(figures),
         rows=tables.all_rows(figures),
@@ -93,7 +95,7 @@ def performance(figures: Figures) -> str:
         misses=tables.misses(cases),
         probes="\n\n".join(probes),
         gpu=section.text(GPU_FIGURES),
-        notes=_text("notes.md").strip(),
+        notes="[performance notes](performance_notes.md)",
         rounds=method["rounds"],
         seconds=method["seconds"],
         program_seconds=f"{method['seconds'] / 2:g}",
@@ -104,8 +106,3 @@ def performance(figures: Figures) -> str:
         remark=f"*{method['remark']}*\n\n" if method.get("remark") else "",
         versions=tables.versions(figures),
     )
-
-
-def _text(name: str) -> str:
-    """A file of this folder without its first paragraph, which says what the file is."""
-    return (Path(__file__).parent / name).read_text(encoding="utf-8").partition("\n\n")[2].lstrip()
