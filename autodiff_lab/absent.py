@@ -352,7 +352,7 @@ def _homes(name: str) -> list[str]:
 
 
 def answering(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a namespace.
+    """Return the ``__getattr__`` of a namespace, of which completion offers the public names.
 
     Examples
     --------
@@ -366,5 +366,7 @@ def answering(module: str) -> Callable[[str], Any]:
     def answer(name: str) -> NoReturn:
         raise no_name(sys.modules[module], name)
 
-    vars(sys.modules[module]).setdefault("__path__", [])  # for the finder in `imports`
+    namespace = vars(sys.modules[module])
+    namespace.setdefault("__path__", [])  # for the finder in `imports`
+    namespace["__dir__"] = lambda: list(namespace["__all__"])
     return answer

@@ -1,9 +1,9 @@
 """Building blocks of neural networks: ``lab.nn``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autodiff_lab.ops.array.selection import top_k
-from autodiff_lab.ops.catalogue import from_extras
+from autodiff_lab.ops.catalogue import late as _late
 from autodiff_lab.ops.math.counting import in_top_k
 from autodiff_lab.ops.math.elementary import softsign
 from autodiff_lab.ops.math.statistics import l2_normalize, zero_fraction
@@ -169,8 +169,4 @@ __all__ = [
 __path__: list[str] = []  # no modules inside, but `imports` can answer for those of PyTorch
 
 if not TYPE_CHECKING:  # a checker sees the names above, and reports others
-
-    def __getattr__(name: str) -> Any:
-        """Load what `autodiff_lab.extras` holds when it is first asked for."""
-        found = globals()[name] = from_extras(__name__, _EXTRAS, name)
-        return found
+    __getattr__ = _late(__name__, _EXTRAS)

@@ -1,8 +1,8 @@
 """Random tensors: ``lab.random``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from autodiff_lab.ops.catalogue import from_extras
+from autodiff_lab.ops.catalogue import late as _late
 from autodiff_lab.ops.random import categorical, gamma, normal, poisson, set_seed, shuffle, truncated_normal, uniform
 from autodiff_lab.ops.random_generator import Generator, get_global_generator, set_global_generator
 from autodiff_lab.ops.random_stateless import (
@@ -48,8 +48,4 @@ __all__ = [
 __path__: list[str] = []  # no modules inside, but `imports` can answer for names of other packages
 
 if not TYPE_CHECKING:  # a checker sees the names above, and reports others
-
-    def __getattr__(name: str) -> Any:
-        """Load what `autodiff_lab.extras` holds when it is first asked for."""
-        found = globals()[name] = from_extras(__name__, _EXTRAS, name)
-        return found
+    __getattr__ = _late(__name__, _EXTRAS)

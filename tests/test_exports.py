@@ -51,6 +51,15 @@ def test_every_listed_name_resolves_and_is_listed_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", public(PUBLIC))
+def test_completion_offers_all_public_names_and_nothing_else(name: str) -> None:
+    module = importlib.import_module(name)
+    offered, names = {given for given in dir(module) if not given.startswith("_")}, set(listed(module))
+    assert names <= offered
+    others = [given for given in offered - names if not isinstance(getattr(module, given), ModuleType)]
+    assert not others
+
+
+@pytest.mark.parametrize("name", public(PUBLIC))
 def test_every_public_callable_is_explained_with_an_example(name: str) -> None:
     module = importlib.import_module(name)
     silent: list[str] = []

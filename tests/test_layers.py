@@ -135,7 +135,7 @@ RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
     ("engine", "simulate_gpu"): frozenset({"gpu"}),
     ("engine", "enable_op_determinism"): frozenset({"gpu"}),
     ("ops", "load"): frozenset({"extras"}),
-    ("ops", "from_extras"): frozenset({"extras", "absent"}),
+    ("ops", "late.answer"): frozenset({"extras", "absent"}),
     ("engine", "Differentiating.jacobian"): frozenset({"transforms"}),
     ("engine", "Differentiating.batch_jacobian"): frozenset({"transforms"}),
     ("engine", "Differentiating.explain"): frozenset({"explain", "recording"}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.namespace import find_ops_by
-from autodiff_lab.ops.catalogue import family, from_extras, load
+from autodiff_lab.ops.catalogue import family, late, load
 from autodiff_lab.ops.operators import install
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ _EXTRAS = {name: f"families.{name}" for name in ("image", "signal", "sparse", "s
 
 install()
 find_ops_by(load)
+_from_extras = late(__name__, _EXTRAS)
 
 
 def __getattr__(name: str) -> Any:
     """Load a family at its first use."""
-    return from_extras(__name__, _EXTRAS, name) if name in _EXTRAS else family(__name__, __all__, name)
+    return _from_extras(name) if name in _EXTRAS else family(__name__, __all__, name)

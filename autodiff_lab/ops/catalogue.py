@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import sys
+from collections.abc import Callable, Container
 from importlib import import_module
 from typing import Any
 
@@ -48,8 +49,10 @@ def load(name: str = "", present: Container[str] = ()) -> None:
             return
 
 
-def from_extras(module: str, homes: dict[str, str], name: str) -> Any:
-    """Return a name that a public namespace has from `autodiff_lab.extras`, for the namespace's ``__getattr__``.
+def late(module: str, homes: dict[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a public namespace that has names from `autodiff_lab.extras`.
+
+    Completion offers all names of the namespace, loaded or not.
 
     Parameters
     ----------
@@ -57,15 +60,26 @@ def from_extras(module: str, homes: dict[str, str], name: str) -> Any:
         The namespace.
     homes : dict
         The names, each with the module that holds it.
-    name : str
-        The name that is asked for.
 
     Raises
     ------
     AttributeError
-        If the namespace has no such name.
+        By the function, if the namespace has no such name.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> "ctc_loss" in dir(lab.nn), "TYPE_CHECKING" in dir(lab.nn)
+    (True, False)
     """
-    if name not in homes:
-        raise import_module("autodiff_lab.absent").no_name(import_module(module), name)
-    home = import_module(f"autodiff_lab.extras.{homes[name]}")
-    return home if home.__name__.endswith(f".{name}") else getattr(home, name)
+    namespace = vars(sys.modules[module])
+
+    def answer(name: str) -> Any:
+        if name not in homes:
+            raise import_module("autodiff_lab.absent").no_name(sys.modules[module], name)
+        home = import_module(f"autodiff_lab.extras.{homes[name]}")
+        found = namespace[name] = home if home.__name__.endswith(f".{name}") else getattr(home, name)
+        return found
+
+    namespace["__dir__"] = lambda: list(namespace["__all__"])
+    return answer
