@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.loops.narrow import writer_of
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.positions import Moves, rows_within
 from autodiff_lab.compile.loops.source import Kernel
@@ -44,7 +45,7 @@ def kernel_of(region: Region, program: Program, names: dict[int, str], title: st
     """Compile a region, with what it moves itself."""
     region, strided = with_strided(moves.in_rows(region), program, LONGEST_ROW, lambda i: origin_in(program, i))
     parts = parts_of(region, program, texts_of(region, program))
-    writer = Writer(region, program, parts, {**strided, **moves.strided()}, moves.puts)
+    writer = writer_of(region, program, parts, {**strided, **moves.strided()}, moves.puts)
     ins, outs = given_and_made(writer)
     function = _wrapper(writer, load(writer.module()).loop, ins, outs)
     backward = all(line.cause is not None for line in region.all)
@@ -69,7 +70,7 @@ def _positions(writer: Writer) -> dict[int, int]:
 
 def loop_source(writer: Writer, names: dict[int, str], title: str) -> str:
     """Return the text of a loop with the user's names."""
-    given = writer.text(), writer.region, writer.program, names
+    given = writer.shown(), writer.region, writer.program, names
     rows = with_names(*given, strided=writer.strided, puts=writer.puts)
     rows[0] = rows[0].replace("def loop", f"def {title}")
     return "\n".join([*constant_rows(writer.parts.constants, names), "@njit", *rows])
@@ -122,7 +123,7 @@ def _outputs(writer: Writer) -> list[str]:
         how = "zeros" if i in writer.puts else "empty"
         made.append(f'{writer.names[i]} = {how}({value.shape}, "{kind}")')
     for line in writer.parts.over_rows:
-        shape = (-(-writer.rows // writer.per), writer.columns) if writer.chunked else _shape(writer, line)
+        shape = (-(-writer.rows // writer.per), writer.region.columns) if writer.chunked else _shape(writer, line)
         made.append(f"{writer.name(line)} = full({shape}, {_EMPTY[line.op.name]}, number)")
     totals = writer.parts.all_totals if writer.wide else []
     return made + [f'sums_{writer.name(line)} = empty({writer.rows}, "float64")' for line in totals]
@@ -165,7 +166,7 @@ def _finished(writer: Writer) -> list[str]:
         if writer.chunked:
             made.append(f"{name} = np.{merge}.reduce({name}, axis=0).reshape({_shape(writer, line)})")
         if line.op.name == "mean":
-            made.append(f"{name} /= number({writer.rows})")
+            made.append(f"{name} /= number({writer.region.rows})")
     for line in writer.parts.all_totals if writer.wide else []:
         name, count = writer.name(line), math.prod(writer.program.values[line.ins[0]].shape)
         divided = f" / number({count})" if line.op.name == "mean" else ""

@@ -52,6 +52,9 @@ class Writer:
     `puts` are results whose rows it adds up by position, each with the op that does so.
     """
 
+    count, width = "last", "columns"
+    """What the text calls the number of rows and of columns."""
+
     def __init__(
         self,
         region: Region,
@@ -135,10 +138,17 @@ class Writer:
         body = ["far = int32(0)"]
         if self.flat:
             body.append(f"length = {names[parts.whole[0]] if parts.whole else next(iter(self.outs.values()))}.size")
-        totals = [] if self.wide else parts.all_totals
-        body += [f"total_{self.name(line)} = {_total_start(line)}" for line in totals]
+        body += self._totals_started()
         body += [f"{names[i]}_s = empty(columns, {self.number_of(i)})" for i in self.crossing]
         return [*body, "for r in range(first, last):", *indented(self._row())]
+
+    def shown(self) -> list[str]:
+        """Return the text that is shown."""
+        return self.text()
+
+    def _totals_started(self) -> list[str]:
+        totals = [] if self.wide else self.parts.all_totals
+        return [f"total_{self.name(line)} = {_total_start(line)}" for line in totals]
 
     def _row(self) -> list[str]:
         """Write what is done for one row or block."""
@@ -217,7 +227,8 @@ class Writer:
     def _reduced(self, line: Line, value: str) -> str:
         """Write what becomes of the reduction of a row."""
         if line in self.parts.over_columns:
-            return f"{self.name(line)}_i = number({value}){' / number(columns)' if line.op.name == 'mean' else ''}"
+            divided = f" / number({self.width})" if line.op.name == "mean" else ""
+            return f"{self.name(line)}_i = number({value}){divided}"
         return self._totalled(line, value)
 
     def _totalled(self, line: Line, value: str) -> str:
@@ -271,15 +282,15 @@ class Writer:
             made.append(text)
         return made
 
-    def _statement(self, line: Line, now: dict[int, str], arrays: dict[int, str]) -> list[str]:
+    def _statement(self, line: Line, now: dict[int, str], arrays: dict[int, str], at: str = "i") -> list[str]:
         text: list[str] = []
         expression = self.parts.texts[line.outs[0]]
         for n, i in enumerate(line.ins):
             if i not in now and f"{{{n}}}" in expression:
-                now[i] = f"{self.names[i]}_i"
+                now[i] = f"{self.names[i]}_{at}"
                 text.append(f"{now[i]} = {arrays[i]}")
         given = [now.get(i, "") for i in line.ins]
-        out = now[line.outs[0]] = f"{self.name(line)}_i"
+        out = now[line.outs[0]] = f"{self.name(line)}_{at}"
         text.append(f"{out} = {expression.format(*given)}")
         if angle(line):
             text.append(f"far |= int32(is_far({given[0]}))")

@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_lab.compile.program.expressions import expression, functions_in, of_parts
 from autodiff_lab.compile.program.looking import looking
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import SHORTEST_ROW, Draft, Region, fusible, reduced, same_rows, too_long
+from autodiff_lab.compile.program.regions import Draft, Region, fusible, reduced, rows_fit, same_rows, too_long
 from autodiff_lab.compile.program.sinking import sink_lines
 
 
@@ -182,7 +182,7 @@ class _Finder:
                 return False
             draft.split = axis if draft.split is None else draft.split
             rows, columns = math.prod(draft.shape[: draft.split]), math.prod(draft.shape[draft.split :])
-            within = way == "column" and rows > 1 and columns >= SHORTEST_ROW
+            within = way == "column" and rows > 1 and rows_fit(columns, draft.memory)
         if within:
             draft.row_values.add(line.outs[0])
         draft.sums.append(line)

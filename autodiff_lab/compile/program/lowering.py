@@ -29,12 +29,13 @@ from autodiff_lab.compile.program.pooling import POOLING, pooled
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import (
     LARGEST_IN_TURN,
+    LONGEST_NARROW,
     REDUCTIONS,
     SHORT,
-    SHORTEST_ROW,
     WIDE,
     fusible,
     reduced,
+    rows_fit,
     too_long,
 )
 from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS
@@ -123,7 +124,7 @@ class _Lowering:
 
         An op that occurs as often as a loop has turns may be in one, which only runs as a loop if all of it has a form.
         """
-        if line.op.name in OF_ROWS and self._rows_are_long(line) and self._has_company(line):
+        if line.op.name in OF_ROWS and self._rows_fit(line) and self._has_company(line):
             return True
         values = [self.values[i] for i in (*line.ins, *line.outs)]
         most = max(math.prod(value.shape) for value in values)
@@ -138,8 +139,8 @@ class _Lowering:
         kinds = (*_FLOATS, "complex64", "complex128") if line.op.name == "roll" else _FLOATS  # which computes nothing
         return plain and values[0].dtype.name in kinds and few and values[0].shape != () and fits(line, values)
 
-    def _rows_are_long(self, line: Line) -> bool:
-        """Return whether an op works along the last axis, and rows are long enough for vectors."""
+    def _rows_fit(self, line: Line) -> bool:
+        """Return whether an op works along the last axis, and rows are long enough for vectors, or narrow."""
         values = [self.values[i] for i in line.ins]
         shape, dtype = values[-1].shape, values[-1].dtype
         if line.params.get("axis", -1) != -1 or line.params.get("axes", (-1,)) != (-1,) or len(shape) < 2:
@@ -147,10 +148,12 @@ class _Lowering:
         if too_long(shape, len(shape) - 1, values[-1]):
             return False
         fits = all(v.shape in (shape, (*shape[:-1], 1)) and v.dtype == dtype for v in values)
-        return fits and math.prod(shape[:-1]) > 1 and shape[-1] >= SHORTEST_ROW and dtype.name in _FLOATS
+        return fits and math.prod(shape[:-1]) > 1 and rows_fit(shape[-1], values[-1].memory) and dtype.name in _FLOATS
 
     def _has_company(self, line: Line) -> bool:
-        """Return whether a loop makes the input or uses the result; otherwise the kernel of the op is as fast."""
+        """Return whether a loop makes the input or uses the result; otherwise the kernel is as fast, on long rows."""
+        if self.values[line.ins[0]].shape[-1] <= LONGEST_NARROW:
+            return True
         return not self.fused.isdisjoint(line.ins) or line.outs[0] in self.taken_up
 
     def _of_rows(self, line: Line) -> bool:
@@ -159,7 +162,7 @@ class _Lowering:
         if way != "column" or axis is None or too_long(shape, axis, self.values[line.ins[0]]):
             return False
         rows, columns = math.prod(shape[:axis]), math.prod(shape[axis:])
-        return rows > 1 and columns >= SHORTEST_ROW and dtype.name in _FLOATS
+        return rows > 1 and rows_fit(columns, self.values[line.ins[0]].memory) and dtype.name in _FLOATS
 
     def _is_small(self, line: Line) -> bool:
         """Return whether a loop of a few lines is as quick as NumPy, and may run in one call with others."""

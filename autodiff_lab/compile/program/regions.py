@@ -22,8 +22,9 @@ MOST_LINES, MOST_WITH_FEW_FUNCTIONS, FEW_FUNCTIONS = 120, 500, 16
 """Longer runs become several loops, as compile time grows faster than linearly, but not with lines of arithmetic."""
 SHORT = 64
 """Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
-SHORTEST_ROW = 16
-"""Shorter rows fill no vector; what depends on their sums is left to the next region, which loops over all elements."""
+SHORTEST_ROW, LONGEST_NARROW = 16, 8
+"""Rows between these fill no vector; what depends on their sums is left to the next region, which loops over all
+elements.  Of narrow ones every column is written out."""
 WIDE = 65_536
 """Elements from which on a loop takes a range of blocks or rows, so that threads can share it."""
 LARGEST_IN_TURN = 2 * WIDE
@@ -202,6 +203,11 @@ def _in_one_place(line: Line, program: Program) -> bool:
     values = program.values
     place = values[line.outs[0]].memory
     return all(values[i].memory is place or (values[i].memory is None and not values[i].shape) for i in line.ins)
+
+
+def rows_fit(columns: int, memory: Any) -> bool:
+    """Return whether a loop may go over rows of a length again: no shorter ones than fill vectors, or narrow ones."""
+    return columns >= SHORTEST_ROW or (columns <= LONGEST_NARROW and memory is None)
 
 
 def too_long(shape: tuple[int, ...], split: int, value: Value) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodiff_lab.compile.loops.narrow import writer_of
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.strided import Origin, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, START, Writer, indented
@@ -320,9 +321,11 @@ class Builder:
 
     def _loop(self, region: Region) -> None:
         region, strided = with_strided(region, self.program, LONGEST_ROW, self._origin)
-        writer = Writer(region, self.program, parts_of(region, self.program, texts_of(region, self.program)), strided)
+        parts = parts_of(region, self.program, texts_of(region, self.program))
+        writer = writer_of(region, self.program, parts, strided)
         self.writers[region.all[-1].outs[0]] = writer
-        slots: list[int | Place] = [writer.rows, writer.columns, math.prod(region.shape)]
+        first = writer.arguments()[0]
+        slots: list[int | Place] = [writer.rows, int(first.given), math.prod(region.shape)]
         text = [*self._arrays(writer, slots), *writer.body(), *_ends(writer), "return far"]
         module = [
             *writer.head(),
@@ -330,7 +333,7 @@ class Builder:
             "from autodiff_lab.kernels.base.pointers import STEP, at",
             f"@addressed(STEP{writer.options()})",
             "def step(slots):",
-            *indented(["first, last, columns = 0, slots[0], slots[1]", *text]),
+            *indented([f"first, last, {first.name} = 0, slots[0], slots[1]", *text]),
         ]
         made = tuple([i for line in region.all for i in line.outs if i in region.needed])
         self.tasks.append(Task(load("\n".join(module) + "\n").step, tuple(slots), made))
@@ -349,7 +352,7 @@ class Builder:
             text.append(f"{name} = at(slots[{len(slots)}], {size}, {kind})")
             slots.append(place)
 
-        for values, size in ((parts.whole, "slots[2]"), (parts.row, "columns"), (parts.column, "last")):
+        for values, size in ((parts.whole, "slots[2]"), (parts.row, writer.width), (parts.column, writer.count)):
             for i in values:
                 if i in writer.strided:
                     lies, (shape, dtype, *_) = self._of(i), self.program.values[i]
@@ -361,12 +364,12 @@ class Builder:
         for i in parts.single:
             array(f"{names[i]}_a", "1", writer.number_of(i), self._dense(i))
             text.append(f"{names[i]} = {names[i]}_a[0]")
-        for values, size in ((parts.stored, "slots[2]"), (parts.row_stored, "last")):
+        for values, size in ((parts.stored, "slots[2]"), (parts.row_stored, writer.count)):
             for i in values:
                 array(f"out_{names[i]}", size, writer.number_of(i), self._new(i))
         for line in parts.over_rows:
-            array(f"out_{writer.name(line)}", "columns", "number", self._new(line.outs[0]))
-            text += ["for i in range(columns):", f"    out_{writer.name(line)}[i] = {START[line.op.name]}"]
+            array(f"out_{writer.name(line)}", writer.width, "number", self._new(line.outs[0]))
+            text += [f"for i in range({writer.width}):", f"    out_{writer.name(line)}[i] = {START[line.op.name]}"]
         for line in parts.all_totals:
             array(f"result_{writer.name(line)}", "1", "number", self._new(line.outs[0]))
         return text
@@ -377,5 +380,5 @@ def _ends(writer: Writer) -> list[str]:
     text: list[str] = []
     for line in writer.parts.over_rows:
         if line.op.name == "mean":
-            text += ["for i in range(columns):", f"    out_{writer.name(line)}[i] /= number(last)"]
+            text += [f"for i in range({writer.width}):", f"    out_{writer.name(line)}[i] /= number({writer.count})"]
     return [*text, *(f"result_{writer.name(line)}[0] = {writer.total(line)}" for line in writer.parts.all_totals)]

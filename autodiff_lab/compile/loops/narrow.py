@@ -1,0 +1,111 @@
+"""The text of a fused loop over rows of a few elements: every column has statements of its own.
+
+A loop along such a row would fill no vector.  Written out, the only loop goes from row to row, and the compiler puts
+neighbouring rows into the elements of one vector: it knows how far apart they lie, as the length of a row is part of
+the text.  What later passes over a row need are plain numbers.  Blocks of rows take the part that rows have elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from autodiff_lab.compile.loops.parts import Level, Parts
+from autodiff_lab.compile.loops.strided import Strided
+from autodiff_lab.compile.loops.text import BLOCK, CHUNKS, FOLD, START, STEP, Argument, Writer, indented
+from autodiff_lab.compile.program.expressions import functions_in
+from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.regions import LONGEST_NARROW, Region
+
+MOST_STATEMENTS, MOST_FUNCTIONS = 400, 40
+"""Statements and elementary functions that are written out; beyond that compiling would take seconds."""
+
+
+def writer_of(
+    region: Region,
+    program: Program,
+    parts: Parts,
+    strided: Mapping[int, Strided],
+    puts: Mapping[int, Line] | None = None,
+) -> Writer:
+    """Return what writes the text of a region."""
+    columns = region.columns if region.split is not None and not strided and not puts else LONGEST_NARROW + 1
+    functions = sum(bool(functions_in(parts.texts[line.outs[0]])) for line in region.lines)
+    narrow = columns <= LONGEST_NARROW and columns * len(region.lines) <= MOST_STATEMENTS
+    if narrow and columns * functions <= MOST_FUNCTIONS:
+        return Narrow(region, program, parts, strided)
+    return Writer(region, program, parts, strided, puts)
+
+
+class Narrow(Writer):
+    """Writes the text of a loop over blocks of such rows."""
+
+    count, width = "count", ""
+
+    def __init__(self, region: Region, program: Program, parts: Parts, strided: Mapping[int, Strided]) -> None:
+        super().__init__(region, program, parts, strided)
+        self.width, self.together = str(region.columns), BLOCK // region.columns
+        self.crossing.clear()
+        self.rows, self.columns = -(-region.rows // self.together), self.together * region.columns
+        self.per = -(-self.rows // CHUNKS)
+
+    def arguments(self) -> list[Argument]:
+        """Return the arguments after the range of blocks; the number of rows comes first."""
+        return [Argument("count", "int64", str(self.region.rows)), *super().arguments()[1:]]
+
+    def shown(self) -> list[str]:
+        """Return the text with a loop along each row, which says the same in fewer lines."""
+        return Writer(self.region, self.program, self.parts, self.strided).text()
+
+    def body(self) -> list[str]:
+        """Return what the function does before it returns."""
+        body = ["far = int32(0)", *self._totals_started()]
+        body += [f"{self.names[i]}_{k} = {self.names[i]}[{k}]" for i in self.parts.row for k in self._range()]
+        return [*body, "for r in range(first, last):", *indented(self._block())]
+
+    def _range(self) -> range:
+        return range(self.region.columns)
+
+    def _block(self) -> list[str]:
+        """Write what is done for a block of rows: sums over rows are numbers until its end."""
+        over_rows = [(self.name(line), line, k) for line in self.parts.over_rows for k in self._range()]
+        totals = [(f"part_{self.name(line)}", line) for line in self.parts.all_totals]
+        body = [f"start = r * {self.together}"]
+        body += [f"part_{name}_{k} = {START[line.op.name]}" for name, line, k in over_rows]
+        body += [f"{part} = {START[line.op.name]}" for part, line in totals]
+        body += [f"for q in range(start, min(start + {self.together}, count)):", *indented(self._narrow_row())]
+        chunk = "r // per * " + self.width + " + " if self.chunked else ""
+        for name, line, k in over_rows:
+            to = f"out_{name}[{chunk}{k}]"
+            body.append(f"{to} = {FOLD[line.op.name].format(to, f'part_{name}_{k}')}")
+        return body + [self._totalled(line, part) for part, line in totals]
+
+    def _narrow_row(self) -> list[str]:
+        """Write what is done for one row."""
+        names, parts = self.names, self.parts
+        body = [f"low = q * {self.width}", *(f"{names[i]}_i = {names[i]}[q]" for i in parts.column)]
+        known = [{i: f"{names[i]}_{k}" for i in parts.row} for k in self._range()]
+        for level in parts.levels:
+            body += self._written_out(level, known)
+        body += [f"out_{names[i]}[q] = {names[i]}_i" for i in parts.row_stored]
+        steps = [(f"part_{self.name(line)}", line) for line in parts.row_totals]
+        return body + [f"{to} = {STEP[line.op.name].format(to, f'{names[line.ins[0]]}_i')}" for to, line in steps]
+
+    def _written_out(self, level: Level, known: list[dict[int, str]]) -> list[str]:
+        """Write numbers of the row, then every element; `known` are the names of those so far, by column."""
+        body = [row for line in level.row_lines for row in self._statement(line, self._outer(), {})]
+        within = [line for line in level.reductions if line in self.parts.over_columns]
+        body += [f"part_{self.name(line)} = {START[line.op.name]}" for line in within]
+        for k, elements in enumerate(known):
+            now = self._outer() | elements
+            arrays = {i: f"{self.names[i]}[low + {k}]" for i in self.parts.whole}
+            for line in [line for lines in level.passes for line in lines]:
+                body += self._statement(line, now, arrays, str(k))
+                out = line.outs[0]
+                if out in self.outs:
+                    body.append(f"{self.outs[out]}[low + {k}] = {now[out]}")
+            elements.update({i: name for i, name in now.items() if i not in self._outer()})
+            for line in level.reductions:
+                at = f"_{k}" if line in self.parts.over_rows else ""
+                part, value = f"part_{self.name(line)}{at}", now[line.ins[0]]
+                body.append(f"{part} = {STEP[line.op.name].format(part, value)}")
+        return body + [self._reduced(line, f"part_{self.name(line)}") for line in within]

@@ -1,0 +1,145 @@
+"""Loops over rows of a few elements, whose columns are written out, agree with the eager ops."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autodiff_lab as lab
+from autodiff_lab.compile.loops import narrow
+from autodiff_lab.compile.loops.text import BLOCK
+from autodiff_lab.compile.program.regions import LONGEST_NARROW, WIDE
+from tests.compile.agreement import agree
+
+pytest.importorskip("numba", reason="loops need Numba")
+
+DRAW = np.random.default_rng(7)
+ODD = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, 1e-40)
+Rows = Callable[[Any, Any, Any], Any]
+
+
+def levels(x: Any, row: Any, column: Any) -> Any:
+    """Go over each row three times, each time with a number that the last pass gave."""
+    y = (x + row) * column
+    y = lab.exp(y - lab.reduce_max(y, axis=-1, keepdims=True))
+    y = y / lab.reduce_sum(y, axis=-1, keepdims=True)
+    return y - lab.reduce_mean(y * row, axis=-1, keepdims=True)
+
+
+CASES: dict[str, Rows] = {
+    "levels": levels,
+    "softmax": lambda x, row, column: lab.nn.softmax(x * column) * row,
+    "log_softmax": lambda x, row, column: lab.nn.log_softmax(x + row) * column,
+    "sums over rows": lambda x, row, column: lab.reduce_sum(lab.sin(x * row) * column, axis=0),
+    "means over rows": lambda x, row, column: lab.reduce_mean(x * row + column, axis=0) * row,
+    "extremes over rows": lambda x, row, column: (
+        lab.reduce_max(x * row, axis=0) - lab.reduce_min(x + column, axis=0, keepdims=True)
+    ),
+    "extremes": lambda x, row, column: lab.reduce_max(x * row, axis=-1) + lab.reduce_min(x + row, axis=-1),
+    "products": lambda x, row, column: lab.reduce_prod(lab.tanh(x) + row, axis=-1, keepdims=True) * column,
+    "everything": lambda x, row, column: (
+        lab.reduce_mean((x - row) ** 2.0) + lab.reduce_sum(x * column) / 1000.0 + lab.reduce_max(x - row)
+    ),
+    "numbers of rows": lambda x, row, column: (
+        lab.reduce_sum(lab.sqrt(lab.reduce_sum(x * x, axis=-1) + 1.0) * column[..., 0]) * row
+    ),
+    "selected": lambda x, row, column: lab.where(x > row, x * column, lab.reduce_sum(x, axis=-1, keepdims=True)),
+    "distances": lambda x, row, column: lab.exp(-lab.reduce_sum((x - row) ** 2.0, axis=-1, keepdims=True)) * column,
+}
+
+
+def step_of(function: Rows) -> Callable[..., Any]:
+    def step(x: Any, row: Any, column: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, row, column])
+            y = function(x, row, column)
+            target = lab.reduce_sum(y * y)
+        return y, tape.gradient(target, [x, row, column], unconnected_gradients="zero")
+
+    return step
+
+
+def drawn(kind: str, *shape: int) -> Any:
+    return lab.constant(DRAW.standard_normal(shape).astype(kind))
+
+
+def check(name: str, kind: str, shape: tuple[int, ...]) -> Any:
+    """Compare a compiled case with the ops, on rows of the last axis."""
+    given = drawn(kind, *shape), drawn(kind, shape[-1]), drawn(kind, *shape[:-1], 1)
+    step = step_of(CASES[name])
+    made: Any = lab.function(step)
+    expected = step(*given)
+    for _ in range(2):
+        agree(made(*given), expected, 5e-4 if kind == "float32" else 1e-9)
+    assert made.fallbacks == 0
+    assert not made.skipped
+    return made
+
+
+@pytest.mark.slow(keep=6)
+@pytest.mark.parametrize("columns", range(1, LONGEST_NARROW + 3))
+@pytest.mark.parametrize("name", CASES)
+def test_rows_of_a_few_elements_agree_with_eager_ops(name: str, columns: int) -> None:
+    kind = ("float32", "float64")[(columns + len(name)) % 2]
+    check(name, kind, (2, BLOCK // columns + 3, columns))
+    check(name, kind, (5, columns))
+
+
+@pytest.mark.slow(keep=2)
+@pytest.mark.parametrize("name", CASES)
+def test_many_such_rows_are_shared_among_threads(name: str) -> None:
+    columns = 2 + list(CASES).index(name) % 6
+    check(name, "float32", (WIDE // columns + 100, columns))
+
+
+@pytest.mark.parametrize("name", ["levels", "extremes", "extremes over rows", "everything", "softmax"])
+def test_infinities_and_nan_give_what_eager_ops_give(name: str) -> None:
+    def function(x: Any) -> Any:
+        return CASES[name](x, lab.constant([0.5, 1.0, 2.0]), lab.ones([40, 1]))
+
+    compiled = lab.function(function)
+    for odd in ODD:
+        values = DRAW.standard_normal((40, 3)).astype(np.float32)
+        values[1, DRAW.integers(3)] = values[-1, 0] = odd
+        x = lab.constant(values)
+        np.testing.assert_allclose(compiled(x).numpy(), function(x).numpy(), rtol=1e-5, atol=1e-6)
+    assert compiled.compiled
+
+
+def test_angles_that_are_too_large_are_left_to_the_ops() -> None:
+    values = DRAW.standard_normal((50, 3)).astype(np.float32)
+    values[20, 1] = 3e9
+    x, row = lab.constant(values), lab.constant([1.0, 2.0, 3.0])
+
+    def function(x: Any) -> Any:
+        return lab.reduce_sum(lab.cos(x * row), axis=-1)
+
+    compiled = lab.function(function)
+    for _ in range(2):
+        agree(compiled(x), function(x), 1e-6)
+
+
+def test_columns_are_written_out_up_to_a_limit_and_shown_as_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[tuple[int, bool]] = []
+    writer_of = narrow.writer_of
+
+    def spied(region: Any, *given: Any) -> Any:
+        writer = writer_of(region, *given)
+        written.append((region.columns, isinstance(writer, narrow.Narrow)))
+        return writer
+
+    monkeypatch.setattr("autodiff_lab.compile.loops.kernels.writer_of", spied)
+    for columns in (3, 8, 9):
+        x, row = drawn("float32", 5000, columns), drawn("float32", columns)
+        step = lab.function(lambda x, row: lab.reduce_sum(lab.exp(x * row), axis=-1))
+        step.compile(x, row)
+        assert "for i in range(columns)" in step.source
+
+    def long(x: Any, row: Any) -> Any:
+        for _ in range(narrow.MOST_FUNCTIONS // 3 + 1):
+            x = lab.tanh(x * row)
+        return x
+
+    lab.function(long).compile(drawn("float32", WIDE, 3), drawn("float32", 3))  # too large for turns of a loop
+    assert written == [(3, True), (8, True), (9, False), (3, False)]
