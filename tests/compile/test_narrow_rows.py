@@ -9,7 +9,7 @@ import pytest
 import autodiff_lab as lab
 from autodiff_lab.compile.loops import narrow
 from autodiff_lab.compile.loops.text import BLOCK
-from autodiff_lab.compile.program.regions import LONGEST_NARROW, WIDE
+from autodiff_lab.compile.program.regions import WIDE
 from tests.compile.agreement import agree
 
 pytest.importorskip("numba", reason="loops need Numba")
@@ -78,7 +78,7 @@ def check(name: str, kind: str, shape: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.slow(keep=6)
-@pytest.mark.parametrize("columns", range(1, LONGEST_NARROW + 3))
+@pytest.mark.parametrize("columns", [*range(1, 11), 16, 20, 32, 33])
 @pytest.mark.parametrize("name", CASES)
 def test_rows_of_a_few_elements_agree_with_eager_ops(name: str, columns: int) -> None:
     kind = ("float32", "float64")[(columns + len(name)) % 2]
@@ -89,7 +89,7 @@ def test_rows_of_a_few_elements_agree_with_eager_ops(name: str, columns: int) ->
 @pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("name", CASES)
 def test_many_such_rows_are_shared_among_threads(name: str) -> None:
-    columns = 2 + list(CASES).index(name) % 6
+    columns = 2 + list(CASES).index(name)
     check(name, "float32", (WIDE // columns + 100, columns))
 
 
@@ -120,26 +120,40 @@ def test_angles_that_are_too_large_are_left_to_the_ops() -> None:
         agree(compiled(x), function(x), 1e-6)
 
 
-def test_columns_are_written_out_up_to_a_limit_and_shown_as_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[tuple[int, bool]] = []
-    writer_of = narrow.writer_of
+def written(monkeypatch: pytest.MonkeyPatch, function: Any, rows: int, columns: int) -> list[bool]:
+    """Compile a function, and say which of its loops are written out."""
+    found: list[bool] = []
 
-    def spied(region: Any, *given: Any) -> Any:
-        writer = writer_of(region, *given)
-        written.append((region.columns, isinstance(writer, narrow.Narrow)))
+    def spied(*given: Any) -> Any:
+        writer = narrow.writer_of(*given)
+        found.append(isinstance(writer, narrow.Narrow))
         return writer
 
     monkeypatch.setattr("autodiff_lab.compile.loops.kernels.writer_of", spied)
-    for columns in (3, 8, 9):
-        x, row = drawn("float32", 5000, columns), drawn("float32", columns)
-        step = lab.function(lambda x, row: lab.reduce_sum(lab.exp(x * row), axis=-1))
-        step.compile(x, row)
-        assert "for i in range(columns)" in step.source
+    made = lab.function(function)
+    made.compile(drawn("float32", rows, columns), drawn("float32", columns))
+    assert "for i in range(columns)" in made.source
+    return found
 
-    def long(x: Any, row: Any) -> Any:
-        for _ in range(narrow.MOST_FUNCTIONS // 3 + 1):
-            x = lab.tanh(x * row)
-        return x
 
-    lab.function(long).compile(drawn("float32", WIDE, 3), drawn("float32", 3))  # too large for turns of a loop
-    assert written == [(3, True), (8, True), (9, False), (3, False)]
+def one_pass(x: Any, row: Any) -> Any:
+    return lab.reduce_sum(lab.exp(x * row), axis=-1)
+
+
+def three_passes(x: Any, row: Any) -> Any:
+    return lab.nn.softmax(x * row) * row
+
+
+def long(x: Any, row: Any) -> Any:
+    for _ in range(narrow.MOST_FUNCTIONS // 3 + 1):
+        x = lab.tanh(x * row)
+    return x
+
+
+def test_columns_are_written_out_where_that_is_quicker_and_shown_as_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = WIDE  # too large for turns of a loop, or steps of a sequence
+    for columns, once, again in ((3, True, True), (8, True, True), (16, False, True), (20, True, True),
+                                 (24, False, False), (33, False, False)):  # fmt: skip
+        assert written(monkeypatch, one_pass, many, columns) == [once], columns
+        assert written(monkeypatch, three_passes, many, columns) == [again], columns
+    assert written(monkeypatch, long, many, 3) == [False]

@@ -14,9 +14,14 @@ from autodiff_lab.compile.loops.strided import Strided
 from autodiff_lab.compile.loops.text import BLOCK, CHUNKS, FOLD, START, STEP, Argument, Writer, indented
 from autodiff_lab.compile.program.expressions import functions_in
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.regions import LONGEST_NARROW, Region
+from autodiff_lab.compile.program.regions import Region
 
-MOST_STATEMENTS, MOST_FUNCTIONS = 400, 40
+FEW, LONGEST_IN_VECTORS, LONGEST = 8, 16, 32
+"""Elements of the longest row that is written out: where one pass over rows that fill vectors, or over few rows, is as
+quick; where several passes keep such rows in memory in between; where part of a vector would be left."""
+VECTOR, MANY_ROWS = 32, 128
+"""Bytes of the vectors that LLVM prefers, and rows from which on one pass over them is worth it."""
+MOST_STATEMENTS, MOST_FUNCTIONS = 1200, 120
 """Statements and elementary functions that are written out; beyond that compiling would take seconds."""
 
 
@@ -28,12 +33,22 @@ def writer_of(
     puts: Mapping[int, Line] | None = None,
 ) -> Writer:
     """Return what writes the text of a region."""
-    columns = region.columns if region.split is not None and not strided and not puts else LONGEST_NARROW + 1
-    functions = sum(bool(functions_in(parts.texts[line.outs[0]])) for line in region.lines)
-    narrow = columns <= LONGEST_NARROW and columns * len(region.lines) <= MOST_STATEMENTS
-    if narrow and columns * functions <= MOST_FUNCTIONS:
+    if region.split is not None and not strided and not puts and is_narrow(region, parts):
         return Narrow(region, program, parts, strided)
     return Writer(region, program, parts, strided, puts)
+
+
+def is_narrow(region: Region, parts: Parts) -> bool:
+    """Return whether the columns of a region are written out."""
+    columns = region.columns
+    fills = columns % (VECTOR // region.dtype.itemsize) == 0
+    if sum(len(level.passes) for level in parts.levels) == 1:
+        longest = FEW if fills or region.rows < MANY_ROWS else LONGEST
+    else:
+        longest = LONGEST_IN_VECTORS if fills else LONGEST
+    functions = sum(bool(functions_in(parts.texts[line.outs[0]])) for line in region.lines)
+    few = columns * len(region.lines) <= MOST_STATEMENTS and columns * functions <= MOST_FUNCTIONS
+    return columns <= longest and few
 
 
 class Narrow(Writer):

@@ -29,9 +29,9 @@ from autodiff_lab.compile.program.pooling import POOLING, pooled
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import (
     LARGEST_IN_TURN,
-    LONGEST_NARROW,
     REDUCTIONS,
     SHORT,
+    SHORTEST_ROW,
     WIDE,
     fusible,
     reduced,
@@ -152,7 +152,8 @@ class _Lowering:
 
     def _has_company(self, line: Line) -> bool:
         """Return whether a loop makes the input or uses the result; otherwise the kernel is as fast, on long rows."""
-        if self.values[line.ins[0]].shape[-1] <= LONGEST_NARROW:
+        whole = self.values[line.ins[0]]
+        if whole.shape[-1] <= SHORTEST_ROW and whole.memory is None:
             return True
         return not self.fused.isdisjoint(line.ins) or line.outs[0] in self.taken_up
 

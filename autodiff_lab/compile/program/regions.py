@@ -22,9 +22,9 @@ MOST_LINES, MOST_WITH_FEW_FUNCTIONS, FEW_FUNCTIONS = 120, 500, 16
 """Longer runs become several loops, as compile time grows faster than linearly, but not with lines of arithmetic."""
 SHORT = 64
 """Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
-SHORTEST_ROW, LONGEST_NARROW = 16, 8
-"""Rows between these fill no vector; what depends on their sums is left to the next region, which loops over all
-elements.  Of narrow ones every column is written out."""
+SHORTEST_ROW = 16
+"""Rows of a GPU that are shorter fill no vector; what depends on their sums is left to the next region, which loops
+over all elements."""
 WIDE = 65_536
 """Elements from which on a loop takes a range of blocks or rows, so that threads can share it."""
 LARGEST_IN_TURN = 2 * WIDE
@@ -206,8 +206,8 @@ def _in_one_place(line: Line, program: Program) -> bool:
 
 
 def rows_fit(columns: int, memory: Any) -> bool:
-    """Return whether a loop may go over rows of a length again: no shorter ones than fill vectors, or narrow ones."""
-    return columns >= SHORTEST_ROW or (columns <= LONGEST_NARROW and memory is None)
+    """Return whether a loop may go over rows of a length again; those of the CPU may have any."""
+    return columns >= SHORTEST_ROW or memory is None
 
 
 def too_long(shape: tuple[int, ...], split: int, value: Value) -> bool:
