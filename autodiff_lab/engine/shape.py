@@ -83,15 +83,15 @@ def flag(value: Any, what: str) -> bool:
     Raises
     ------
     InvalidArgumentError
-        If it is an array, or anything else that is not either true or false.
+        If it is a word, an array, or anything else that is not either true or false.
 
     Examples
     --------
     >>> flag(1, "reduce_sum: keepdims")
     True
     """
-    try:
-        return bool(value)
+    try:  # a word is not an integer, and must not count as true
+        return bool(operator.index(value) if isinstance(value, str) else value)
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"{what} must be True or False, got {value!r:.80}.") from None
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.dtypes import public
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE, public
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
+from autodiff_lab.errors import ConversionError, DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.events.listener import SINKS, sinks_now
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
@@ -31,6 +31,21 @@ def check_function(f: Any, what: str) -> None:
     """
     if not callable(f):
         raise NotCallable(f"{what}: expected a function, got {f!r:.80}.")
+
+
+def check_points(points: Sequence[Any], what: str) -> None:
+    """Raise an error for points at which nothing can be differentiated: there are some, and all hold integers.
+
+    Raises
+    ------
+    ConversionError
+        A `TypeError`.
+    """
+    if points and not any(point._held.dtype in DIFFERENTIABLE for point in points):
+        raise ConversionError(
+            f"{what}: derivatives need floating-point numbers, and every argument is {points[0].dtype.name}. Try 3.0 "
+            "instead of 3, or lab.cast(x, lab.float32)."
+        )
 
 
 P = ParamSpec("P")

@@ -25,7 +25,7 @@ from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.complex_numbers import conj
 from autodiff_lab.ops.math.reductions import reduce_sum
-from autodiff_lab.transforms.custom import check_function
+from autodiff_lab.transforms.custom import check_function, check_points
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -180,6 +180,8 @@ def jvp(function: Callable[..., R], primals: Sequence[TensorLike], tangents: Seq
     ------
     ShapeMismatch
         If a tangent does not have its primal's shape.
+    ConversionError
+        If all primals are integers.
 
     Examples
     --------
@@ -190,6 +192,7 @@ def jvp(function: Callable[..., R], primals: Sequence[TensorLike], tangents: Seq
     """
     check_function(function, "jvp")
     inputs = [p if isinstance(p, Variable) else convert(p) for p in listed(primals, "jvp: primals")]
+    check_points(inputs, "jvp")
     with ForwardAccumulator(inputs, _along(inputs, listed(tangents, "jvp: tangents"))) as accumulator:
         value = function(*inputs)
     return value, accumulator.jvp(cast("Any", value), UnconnectedGradients.ZERO)

@@ -1,9 +1,9 @@
 """Derivatives of functions: `gradient`, `value_with_gradient`, and pullbacks.
 
-Arguments may be tensors, numbers (they become float32 tensors), structures of them, differentiable dataclasses, and
-modules, whose gradient mirrors their attributes.  Unlike with a tape, a function that does not depend on an argument
-has derivative zero with respect to it; since that is often a mistake, a warning says so unless `without_derivative` was
-used.
+Arguments may be tensors, numbers (those with a point become float32 tensors), structures of them, differentiable
+dataclasses, and modules, whose gradient mirrors their attributes.  Unlike with a tape, a function that does not depend
+on an argument has derivative zero with respect to it; since that is often a mistake, a warning says so unless
+`without_derivative` was used.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import memory_of, zeros_beside
+from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
@@ -24,7 +25,7 @@ from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import tell_made
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.creation import zeros_like
-from autodiff_lab.transforms.custom import check_function
+from autodiff_lab.transforms.custom import check_function, check_points
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -97,7 +98,7 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
     Raises
     ------
     ConversionError
-        If an argument is not numeric.
+        If an argument is not numeric, or all of them are integers.
 
     Examples
     --------
@@ -108,6 +109,8 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
     """
     check_function(function, "value_with_pullback")
     given = [_Argument(a) for a in arguments]
+    if all(argument.module is None for argument in given):
+        check_points([source for argument in given for source in argument.sources], "gradient")
     stops = _stops.get()
     with GradientTape(persistent=True) as tape:
         for argument in given:
@@ -123,21 +126,20 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
             cotangent = convert(cotangent, value)  # a list is one cotangent here, not a structure of them
         found = tape.gradient(value, sources, output_gradients=cotangent)
         if not silent:
-            _warn_of_zeros(function, found)
+            _warn_of_zeros(function, sources, found)
         filled = [argument.filled(row) for argument, row in zip(given, found, strict=True)]
         return filled[0] if len(filled) == 1 else tuple(filled)
 
     return value, pullback
 
 
-def _warn_of_zeros(function: Callable[..., Any], found: list[list[Any]]) -> None:
-    for position, row in enumerate(found):
-        if row and all(g is None for g in row):
+def _warn_of_zeros(function: Callable[..., Any], sources: list[list[Any]], found: list[list[Any]]) -> None:
+    for position, (points, row) in enumerate(zip(sources, found, strict=True)):
+        if any(point._held.dtype in DIFFERENTIABLE for point in points) and all(g is None for g in row):
             name = getattr(function, "__name__", "the function")
             warnings.warn(
                 f"The derivative of {name} with respect to argument {position + 1} is always zero: no path of ops "
-                f"leads from the "
-                "value to it. If that is intended, say so with lab.without_derivative.",
+                "leads from the value to it. If that is intended, say so with lab.without_derivative.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -12,7 +12,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.math.reductions import reduce_sum
-from autodiff_lab.transforms.custom import check_function
+from autodiff_lab.transforms.custom import check_function, check_points
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -29,6 +29,8 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
         If the function's value is not a scalar.
     InvalidArgumentError
         If there are several arguments, or the argument is a dict.
+    ConversionError
+        If the argument is an integer.
 
     Examples
     --------
@@ -47,6 +49,7 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
                 "the function takes slices."
             )
         x = convert(arguments[0])
+        check_points([x], "hessian")
         with GradientTape() as outer:
             outer.watch(x)
             slope = _slope(function, x)
@@ -79,6 +82,7 @@ def hvp(function: Callable[[Tensor], Tensor], x: TensorLike, vector: TensorLike)
             "hvp: expected one tensor, got a dict. For several try lab.jvp(lab.gradient(function), tensors, vectors)."
         )
     x = convert(x)
+    check_points([x], "hvp")
     vector = convert(vector, x)
     with GradientTape() as outer:
         outer.watch(x)

@@ -142,3 +142,20 @@ def test_signs_of_zeros_are_those_of_eager_calls(shift: int) -> None:
     assert compiled.compile(x, g)
     np.testing.assert_array_equal(np.signbit(compiled(x, g)), np.signbit(run(x, g)))
     assert "accumulate_parts" in compiled.source
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+def test_parts_of_empty_arrays_are_put_together(shape: tuple[int, ...]) -> None:
+    def slope(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = lab.stack([x[..., None] * float(k) for k in range(6)], axis=-1)
+            z = lab.reduce_sum(y * y) + lab.reduce_sum(x[..., :1] * x[..., :1])
+        return y, tape.gradient(z, x)
+
+    compiled = lab.function(slope)
+    x = lab.zeros(shape)
+    assert compiled.compile(x), compiled.why()
+    y, gradient = compiled(x)
+    assert y.shape == (*shape, 1, 6)
+    assert gradient.shape == shape

@@ -156,7 +156,7 @@ def test_a_call_that_built_something_says_that_the_next_one_is_compiled() -> Non
     x = lab.constant([0.5, -1.0, 2.0])
     step(x)
     assert step.why().startswith("step ran eagerly: the variable Adam/Variable/m:0 is created in the function (line ")
-    assert step.why().endswith("The next call reuses what was created, and can be compiled.")
+    assert step.why().endswith("as where it creates something, the next one can be compiled.")
     step(x)
     assert step.compile(x)
     assert step.why().startswith("step is compiled.")

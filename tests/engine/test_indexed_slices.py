@@ -1,5 +1,7 @@
 """IndexedSlices are accepted wherever the dense tensor is, and pass gradients to their rows."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,35 @@ def test_optimizers_take_rows_without_a_shape_as_rows_of_the_variable(name: str)
         for _ in range(3):
             optimizer.apply_gradients([(gradient, v)])
     np.testing.assert_allclose(sparse, dense)
+
+
+@pytest.mark.parametrize("positions", [[1, 1, 3], [2, 2, 2], [0, 3, 1]])
+def test_clipping_is_that_of_the_tensor_where_positions_are_repeated(positions: list[int]) -> None:
+    table = lab.Variable(np.arange(12.0, dtype=np.float32).reshape(4, 3))
+
+    def clipped() -> Any:
+        with lab.GradientTape() as tape:
+            loss = lab.reduce_sum(lab.gather(table, positions) ** 2.0)
+        g = tape.gradient(loss, table)
+        both, norm = lab.clip_by_global_norm([g, None], 2.0)
+        return (g, lab.clip_by_norm(g, 1.0), lab.clip_by_norm(g, 1.0, axes=[0]), lab.clip_by_value(g, -10.0, 10.0),
+                both[0], norm, lab.linalg.global_norm([g, g]))  # fmt: skip
+
+    compiled = lab.function(clipped)
+    for run in (clipped, compiled, compiled):
+        g, *found = run()
+        whole = lab.constant(g.numpy())
+        assert all(isinstance(one, lab.IndexedSlices) for one in (g, *found[:4]))
+        both, norm = lab.clip_by_global_norm([whole], 2.0)
+        wanted = (lab.clip_by_norm(whole, 1.0), lab.clip_by_norm(whole, 1.0, axes=[0]),
+                  lab.clip_by_value(whole, -10.0, 10.0), both[0], norm,
+                  lab.linalg.global_norm([whole, whole]))  # fmt: skip
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5)
+    assert compiled.fallbacks == 0
+
+
+def test_distinct_positions_stay_where_they_are_when_clipped() -> None:
+    rows = lab.IndexedSlices([[3.0, 4.0], [0.0, 12.0]], [5, 2])
+    clipped = lab.clip_by_norm(rows, 1.0)
+    assert clipped.indices is rows.indices

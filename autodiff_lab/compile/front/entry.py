@@ -172,7 +172,9 @@ def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any]
         if not isinstance(leaf, Tensor) and leaf.__class__ not in _STATIC:
             return [Refusal(f"it returns a {type(leaf).__name__}", None)]
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-    program = trace.program([leaves[i] for i in places])
+    results = {id(leaves[i]): leaves[i] for i in places}  # a tensor that is returned twice stays one tensor
+    which = [list(results).index(id(leaves[i])) for i in places]
+    program = trace.program(list(results.values()))
     if trace.refusals:
         return list(trace.refusals)
     reads = list(trace.hidden)
@@ -182,11 +184,11 @@ def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any]
 
     def give(tensors: list[Tensor]) -> Any:
         now = list(kept)
-        for place, tensor in zip(places, tensors, strict=True):
-            now[place] = tensor
+        for place, n in zip(places, which, strict=True):
+            now[place] = tensors[n]
         return rebuild(now)
 
-    make = _give_one if isinstance(result, Tensor) else rebuild if len(places) == len(leaves) else give
+    make = _give_one if isinstance(result, Tensor) else rebuild if len(results) == len(leaves) else give
     said = [(line.params.get("value"), line.outs) for line in assumptions(program)]
     assumed = tuple([value or tuple([program.values[i].shape for i in outs]) for value, outs in said])
     open_shapes = [(v, v._held.shape) for v in reads if v._shape is not None]

@@ -88,7 +88,8 @@ class Readable:
             reasons = "; ".join(dict.fromkeys(map(str, self._refusals[:3])))
             if self._built and self._latest is None:
                 return (
-                    f"{self._name} ran eagerly: {reasons}. The next call reuses what was created, and can be compiled."
+                    f"{self._name} ran eagerly: {reasons}. If only the first call does that, as where it creates "
+                    "something, the next one can be compiled."
                 )
             return f"{self._name} runs eagerly: {reasons}"
         if self._slower:

@@ -70,6 +70,6 @@ def _overlap(places: list[Any], shape: tuple[int, ...]) -> bool:
     count = np.zeros(numbers.size, np.int64)
     for op, params in places:
         count[np.ravel(REGISTRY[op].kernel(numbers, **dict(params)))] += 1
-        if count.max() > 1:
+        if count.max(initial=0) > 1:
             return True
     return False

@@ -149,7 +149,8 @@ class UniqueWithCounts(NamedTuple):
 
 
 def _falls(direction: str, what: str) -> bool:
-    return one_of(direction, ("ASCENDING", "DESCENDING"), f"{what}: direction") == "DESCENDING"
+    given = direction.upper() if isinstance(direction, str) else direction
+    return one_of(given, ("ASCENDING", "DESCENDING"), f"{what}: direction") == "DESCENDING"
 
 
 def argsort(values: TensorLike, axis: IntsLike = -1, direction: str = "ASCENDING", stable: bool = False,

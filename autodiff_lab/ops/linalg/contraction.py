@@ -21,7 +21,7 @@ from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.kernels.matmul.contraction import contract as kernel
-from autodiff_lab.ops.array.shaping import reshape, transpose
+from autodiff_lab.ops.array.shaping import broadcast_to, reshape, transpose
 from autodiff_lab.ops.checks import axes_in_order
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.linalg.diagonals import diag_extract
@@ -232,9 +232,15 @@ cross_product = general(
 
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     x, y = convert_pair(cross_product.op, a, b)  # type: ignore[attr-defined]
-    if x._held.ndim < 1 or x._held.shape[-1] != 3 or x._held.shape != y._held.shape:
-        raise ShapeMismatch(f"cross: expected two tensors (*b, 3) of one shape, got {x._held.shape} and "
-                            f"{y._held.shape}.")
+    shapes = x._held.shape, y._held.shape
+    if any(shape[-1:] != (3,) for shape in shapes):
+        raise ShapeMismatch(f"cross: expected two tensors (*b, 3), got shapes {shapes[0]} and {shapes[1]}.")
+    if shapes[0] != shapes[1]:
+        try:
+            whole = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise ShapeMismatch(f"cross: shapes {shapes[0]} and {shapes[1]} do not broadcast.") from None
+        x, y = broadcast_to(x, whole), broadcast_to(y, whole)
     return cross_product(x, y, name=name)
 
 
@@ -244,7 +250,7 @@ document((
      ">>> print(lab.einsum('ij,jk->ik', [[1, 2]], [[3], [4]]))\nTensor([[11]], shape=(1, 1), dtype=int32)"),
     (tensordot, "Products summed over pairs of axes.", "a (*s, *c), b (*c, *t) -> (*s, *t)", "that of a matrix product",
      ">>> print(lab.tensordot([1.0, 2.0], [3.0, 4.0], 1))\nTensor(11.0, shape=(), dtype=float32)"),
-    (cross, "The cross product of vectors in three dimensions.", "(*b, 3), (*b, 3) -> (*b, 3)",
+    (cross, "The cross product of vectors in three dimensions.", "(*b, 3), (*c, 3) that broadcast -> (*d, 3)",
      "b × g for a, g × a for b",
      ">>> print(lab.linalg.cross([1, 0, 0], [0, 1, 0]))\nTensor([0 0 1], shape=(3,), dtype=int32)"),
 ), dtypes="any number, all the same", raises=("shape", "argument", "dtypes", "convert"))

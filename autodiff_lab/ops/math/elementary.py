@@ -170,6 +170,9 @@ clip = general(
 def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike,
                   name: str | None = None) -> Any:
     if slices(t):
+        from autodiff_lab.ops.math.clipping import without_repeats
+
+        t = without_repeats(t)
         return named(t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max)), name)
     try:
         x = convert(t)

@@ -128,11 +128,13 @@ def softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, ax
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
-    x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     t = convert(labels)
     if t._held.dtype.kind not in "iu":
+        cure = "They come first, then logits" if convert(logits)._held.dtype.kind in "iu" else (
+            "Try softmax_cross_entropy_with_logits for probabilities, or lab.cast to int32")
         raise DtypeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels must be integers, got {t.dtype.name}. "
-                            "Try softmax_cross_entropy_with_logits for probabilities, or lab.cast to int32.")
+                            f"{cure}.")
+    x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     if t._held.shape != x._held.shape[:-1]:
         raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels must have shape {x._held.shape[:-1]} "
                             f"for logits of shape {x._held.shape}, got {t._held.shape}.")

@@ -298,3 +298,19 @@ def subclass_of_a_list(wrap):
     f = wrap(lambda x: Batch([x, x * 2.0]))
     a, b = f(X), f(X)
     yield type(a).__name__, type(b).__name__, list(a), list(b), a is b
+
+
+@scenario(compiles=True)
+def one_tensor_twice(wrap):
+    def f(x):
+        y = x * 2.0
+        return {"a": y, "b": [y, x + 1.0], "c": (y, 3)}
+
+    f = wrap(f)
+    for _ in range(3):
+        found = f(X)
+        yield found["a"] is found["b"][0], found["a"] is found["c"][0], found["a"] is found["b"][1]
+        with lab.GradientTape() as tape:
+            tape.watch(found["a"])
+            z = lab.reduce_sum(found["a"] * found["b"][0] + found["b"][1])
+        yield tape.gradient(z, found["a"])
