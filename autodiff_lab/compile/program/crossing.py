@@ -42,15 +42,14 @@ def fits_crossing(line: Line, values: list[Value]) -> bool:
     )  # fmt: skip
 
 
-def _shifted(to: Writing, line: Line) -> tuple[int, int, int]:
-    """Write the logits minus the largest of each row, their exponentials and the sums of these."""
-    logits = line.ins[-2]
-    key = ("shifted", logits)
+def shifted(to: Writing, line: Line, logits: int, axes: tuple[int, ...] = (-1,)) -> tuple[int, int, int]:
+    """Write logits minus the largest along axes, their exponentials and the sums of these; other lines get them too."""
+    key = ("shifted", logits, axes)
     if key not in to.grown:
         x = to.read(logits, line)
-        shifted = to.each(line, "subtract", x, to.over(line, "max", x, (-1,)))
-        grown = to.each(line, "exp", shifted)
-        to.grown[key] = shifted, grown, to.over(line, "sum", grown, (-1,))
+        moved = to.each(line, "subtract", x, to.over(line, "max", x, axes))
+        grown = to.each(line, "exp", moved)
+        to.grown[key] = moved, grown, to.over(line, "sum", grown, axes)
     return to.grown[key]
 
 
@@ -69,20 +68,20 @@ def _labels(to: Writing, line: Line) -> int:
 
 def cross_entropy(to: Writing, line: Line) -> None:
     """Write Σ labels · (ln Σ e^shifted - shifted)."""
-    shifted, _, total = _shifted(to, line)
+    moved, _, total = shifted(to, line, line.ins[-2])
     labels, logarithm = _labels(to, line), to.each(line, "log", total)
     if line.op.name == "softmax_cross_entropy":
-        each = to.each(line, "multiply", labels, to.each(line, "subtract", shifted, logarithm))
+        each = to.each(line, "multiply", labels, to.each(line, "subtract", moved, logarithm))
         found = to.each(line, "negative", to.over(line, "sum", each, (-1,)))
     else:
-        own = to.over(line, "sum", to.each(line, "gate", shifted, labels), (-1,))
+        own = to.over(line, "sum", to.each(line, "gate", moved, labels), (-1,))
         found = to.each(line, "subtract", logarithm, own)
     to.end(line, "reshape", found, shape=to.values[line.outs[0]].shape)
 
 
 def cross_entropy_grad(to: Writing, line: Line) -> None:
     """Write g · (e^shifted / Σ e^shifted · Σ labels - labels)."""
-    _, grown, total = _shifted(to, line)
+    _, grown, total = shifted(to, line, line.ins[-2])
     labels, made = _labels(to, line), to.each(line, "divide", grown, total)
     if line.op.name == "softmax_cross_entropy_grad":
         made = to.each(line, "multiply", made, to.over(line, "sum", to.read(labels, line), (-1,)))

@@ -92,10 +92,7 @@ def _axes(line: Line) -> tuple[int, ...]:
 
 def softmax(to: Writing, line: Line) -> None:
     """Write e^(x - max) / Σ e^(x - max), or its logarithm."""
-    x = to.read(line.ins[0], line)
-    shifted = to.each(line, "subtract", x, to.over(line, "max", x, _axes(line)))
-    grown = to.each(line, "exp", shifted)
-    total = to.over(line, "sum", grown, _axes(line))
+    shifted, grown, total = crossing.shifted(to, line, line.ins[0], _axes(line))
     if line.op.name == "softmax":
         to.end(line, "divide", grown, total)
     else:
