@@ -91,7 +91,7 @@ def flag(value: Any, what: str) -> bool:
     True
     """
     try:  # a word is not an integer, and must not count as true
-        return bool(operator.index(value) if isinstance(value, str) else value)
+        return bool(operator.index(value) if isinstance(value, str) else value)  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
         raise InvalidArgumentError(f"{what} must be True or False, got {value!r:.80}.") from None
 

@@ -50,8 +50,8 @@ def without_repeats(t: Any) -> Any:
 
 def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: IntsLike | None = None, name: str | None = None) -> Any:
     if slices(t):
-        t = without_repeats(t)
-        return named(t.with_values(clip_by_norm(t.values, clip_norm, axes)), name)
+        rows = without_repeats(t)
+        return named(rows.with_values(clip_by_norm(rows.values, clip_norm, axes)), name)
     x = floats(t, "clip_by_norm", False)
     length = _length(reduce_sum(square(x), axes, True))
     return divide(multiply(x, clip_norm), maximum(length, clip_norm), name=name)

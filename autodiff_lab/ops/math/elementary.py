@@ -172,8 +172,8 @@ def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
     if slices(t):
         from autodiff_lab.ops.math.clipping import without_repeats
 
-        t = without_repeats(t)
-        return named(t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max)), name)
+        rows = without_repeats(t)
+        return named(rows.with_values(clip_by_value(rows.values, clip_value_min, clip_value_max)), name)
     try:
         x = convert(t)
     except NotOneTensor as met:
