@@ -120,19 +120,53 @@ def test_angles_that_are_too_large_are_left_to_the_ops() -> None:
         agree(compiled(x), function(x), 1e-6)
 
 
+PARTS: dict[str, Callable[[Any], Any]] = {
+    "tails": lambda x: x[:, 1:4], "reversed": lambda x: x[:, ::-1], "every second": lambda x: x[::2, :6:2],
+    "turned": lambda x: lab.transpose(lab.reshape(x, (6, -1))), "rows backwards": lambda x: x[::-1, 2:],
+    "halves": lambda x: lab.split(x, 2, axis=1)[1], "one column": lambda x: x[:, 2:3], "deep": lambda x: (
+        lab.reshape(x, (-1, 3, 6))[:, 1, :4]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [60, 33_000])
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_arrays_are_read_where_they_lie(name: str, rows: int) -> None:
+    def step(x: Any, row: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            part = PARTS[name](x)
+            other = lab.sin(part) * part[:, :1] + row[: part.shape[1]]
+            size = lab.sqrt(lab.reduce_sum(other * part, axis=1, keepdims=True) ** 2.0 + 1.0)
+            loss = lab.reduce_mean(other / size)
+        return other * 2.0 - part, loss, tape.gradient(loss, x)
+
+    given = drawn("float32", rows, 6), drawn("float32", max(rows // 2, 6))
+    made: Any = lab.function(step)
+    expected = step(*given)
+    for _ in range(2):
+        agree(made(*given), expected, 2e-4)
+    assert made.fallbacks == 0
+    assert not made.skipped
+
+
+def test_a_flat_loop_reads_short_rows_of_a_larger_array_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert written(monkeypatch, lambda x, row: lab.exp(x[:, 1:]) * 2.0 + x[:, 1:], WIDE, 4) == [True]
+    assert written(monkeypatch, lambda x, row: lab.exp(x[:, 1:]) * 2.0 + x[:, 1:], WIDE, 21) == [False]
+
+
 def written(monkeypatch: pytest.MonkeyPatch, function: Any, rows: int, columns: int) -> list[bool]:
     """Compile a function, and say which of its loops are written out."""
     found: list[bool] = []
 
     def spied(*given: Any) -> Any:
-        writer = narrow.writer_of(*given)
-        found.append(isinstance(writer, narrow.Narrow))
+        writer = narrow.narrowed(*given)
+        found.append(writer is not None)
         return writer
 
-    monkeypatch.setattr("autodiff_lab.compile.loops.kernels.writer_of", spied)
+    monkeypatch.setattr("autodiff_lab.compile.loops.kernels.narrowed", spied)
     made = lab.function(function)
     made.compile(drawn("float32", rows, columns), drawn("float32", columns))
-    assert "for i in range(columns)" in made.source
+    assert "for i in range(" in made.source
     return found
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.loops.narrow import writer_of
+from autodiff_lab.compile.loops.narrow import narrowed
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.positions import Moves, rows_within
 from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.loops.strided import origin_in, with_strided
+from autodiff_lab.compile.loops.strided import Origin, origin_in, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, Writer, constant_rows, indented, with_names
 from autodiff_lab.compile.program.expressions import functions_in
 from autodiff_lab.compile.program.program import Line, Program
@@ -43,9 +43,16 @@ def flat(array: Any) -> Any:
 
 def kernel_of(region: Region, program: Program, names: dict[int, str], title: str, moves: Moves) -> Kernel:
     """Compile a region, with what it moves itself."""
-    region, strided = with_strided(moves.in_rows(region), program, LONGEST_ROW, lambda i: origin_in(program, i))
-    parts = parts_of(region, program, texts_of(region, program))
-    writer = writer_of(region, program, parts, {**strided, **moves.strided()}, moves.puts)
+
+    def origin(value: int) -> Origin:
+        return origin_in(program, value)
+
+    region, strided = with_strided(moves.in_rows(region), program, LONGEST_ROW, origin)
+    strided |= moves.strided()
+    writer: Writer | None = None if strided or moves.puts else narrowed(region, program, origin)
+    if writer is None:
+        parts = parts_of(region, program, texts_of(region, program))
+        writer = Writer(region, program, parts, strided, moves.puts)
     ins, outs = given_and_made(writer)
     function = _wrapper(writer, load(writer.module()).loop, ins, outs)
     backward = all(line.cause is not None for line in region.all)

@@ -7,13 +7,13 @@ the text.  What later passes over a row need are plain numbers.  Blocks of rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from autodiff_lab.compile.loops.parts import Level, Parts
-from autodiff_lab.compile.loops.strided import Strided
+from autodiff_lab.compile.loops.parts import Level, Parts, parts_of, texts_of
+from autodiff_lab.compile.loops.strided import Origin, Strided, with_short_rows
 from autodiff_lab.compile.loops.text import BLOCK, CHUNKS, FOLD, START, STEP, Argument, Writer, indented
 from autodiff_lab.compile.program.expressions import functions_in
-from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.regions import Region
 
 FEW, LONGEST_IN_VECTORS, LONGEST = 8, 16, 32
@@ -25,17 +25,18 @@ MOST_STATEMENTS, MOST_FUNCTIONS = 1200, 120
 """Statements and elementary functions that are written out; beyond that compiling would take seconds."""
 
 
-def writer_of(
-    region: Region,
-    program: Program,
-    parts: Parts,
-    strided: Mapping[int, Strided],
-    puts: Mapping[int, Line] | None = None,
-) -> Writer:
-    """Return what writes the text of a region."""
-    if region.split is not None and not strided and not puts and is_narrow(region, parts):
-        return Narrow(region, program, parts, strided)
-    return Writer(region, program, parts, strided, puts)
+def narrowed(region: Region, program: Program, origin_of: Callable[[int], Origin] | None = None) -> Narrow | None:
+    """Return what writes a region whose columns are written out, None if that would not be quicker.
+
+    With `origin_of` it reads parts of other arrays where they lie.
+    """
+    strided: dict[int, Strided] = {}
+    if origin_of is not None:
+        region, strided = with_short_rows(region, program, FEW, origin_of)
+    if region.split is None:
+        return None
+    parts = parts_of(region, program, texts_of(region, program))
+    return Narrow(region, program, parts, strided) if is_narrow(region, parts) else None
 
 
 def is_narrow(region: Region, parts: Parts) -> bool:
@@ -65,7 +66,8 @@ class Narrow(Writer):
 
     def arguments(self) -> list[Argument]:
         """Return the arguments after the range of blocks; the number of rows comes first."""
-        return [Argument("count", "int64", str(self.region.rows)), *super().arguments()[1:]]
+        given = [one for one in super().arguments()[1:] if not one.name.endswith("_at")]
+        return [Argument("count", "int64", str(self.region.rows)), *given]
 
     def shown(self) -> list[str]:
         """Return the text with a loop along each row, which says the same in fewer lines."""
@@ -97,13 +99,23 @@ class Narrow(Writer):
     def _narrow_row(self) -> list[str]:
         """Write what is done for one row."""
         names, parts = self.names, self.parts
-        body = [f"low = q * {self.width}", *(f"{names[i]}_i = {names[i]}[q]" for i in parts.column)]
+        body = [f"low = q * {self.width}", *(f"{names[i]}_i = {self._element(i, 0)}" for i in parts.column)]
         known = [{i: f"{names[i]}_{k}" for i in parts.row} for k in self._range()]
         for level in parts.levels:
             body += self._written_out(level, known)
         body += [f"out_{names[i]}[q] = {names[i]}_i" for i in parts.row_stored]
         steps = [(f"part_{self.name(line)}", line) for line in parts.row_totals]
         return body + [f"{to} = {STEP[line.op.name].format(to, f'{names[line.ins[0]]}_i')}" for to, line in steps]
+
+    def _element(self, value: int, column: int) -> str:
+        """Return the expression of an element of row q of an operand."""
+        name, one = self.names[value], self.strided.get(value)
+        if one is None:
+            return f"{name}[q]" if value in self.parts.column else f"{name}[low + {column}]"
+        if one.step < 0:
+            column = self.region.columns - 1 - column
+        apart = int(one.starts[1] - one.starts[0]) if len(one.starts) > 1 else 0
+        return f"{name}[q * {apart} + {int(one.starts[0]) + column * abs(one.step)}]"
 
     def _written_out(self, level: Level, known: list[dict[int, str]]) -> list[str]:
         """Write numbers of the row, then every element; `known` are the names of those so far, by column."""
@@ -112,7 +124,7 @@ class Narrow(Writer):
         body += [f"part_{self.name(line)} = {START[line.op.name]}" for line in within]
         for k, elements in enumerate(known):
             now = self._outer() | elements
-            arrays = {i: f"{self.names[i]}[low + {k}]" for i in self.parts.whole}
+            arrays = {i: self._element(i, k) for i in self.parts.whole}
             for line in [line for lines in level.passes for line in lines]:
                 body += self._statement(line, now, arrays, str(k))
                 out = line.outs[0]

@@ -92,6 +92,35 @@ def with_strided(
     return region, made
 
 
+def with_short_rows(
+    region: Region, program: Program, most: int, origin_of: Callable[[int], Origin]
+) -> tuple[Region, dict[int, Strided]]:
+    """Return the region, perhaps with rows of `most` elements or less, and the operands whose rows lie evenly apart."""
+    found = {
+        i: origin_of(i) for i in region.ins() if region.how[i] in ("whole", "column") and i not in program.constants
+    }
+    shapes = {i: program.values[i].shape for i in found}
+    found = {i: origin for i, origin in found.items() if not is_dense(shapes[i], origin.strides)}
+    if region.split is None:
+        splits = [k for k in range(1, len(region.shape)) if 1 < math.prod(region.shape[k:]) <= most]
+        fits = [k for k in splits if any(_even(region.shape, origin.strides, k) for origin in found.values())]
+        region = replace(region, split=max(fits)) if fits else region
+    made: dict[int, Strided] = {}
+    for i, (base, lines, offset, strides) in found.items():
+        split = region.split if region.how[i] == "whole" else len(shapes[i])
+        if split is not None and _even(shapes[i], strides, split):
+            step = strides[-1] if region.how[i] == "whole" else 1
+            starts = places_of(shapes[i][:split], strides[:split], offset)
+            made[i] = Strided(base, lines, starts + min(0, step * (region.columns - 1)), step)
+    return region, made
+
+
+def _even(shape: tuple[int, ...], strides: tuple[int, ...], split: int) -> bool:
+    """Return whether rows lie evenly apart, and so do the elements of a row."""
+    ways = (merged(shape[:split], strides[:split]), merged(shape[split:], strides[split:]))
+    return all(len(way) < 2 for way in ways) and (split == len(shape) or shape[-1] > 1)
+
+
 def origin_in(program: Program, value: int) -> Origin:
     """Return where a value of a program lies if what ops look at is contiguous."""
     lines: list[Line] = []

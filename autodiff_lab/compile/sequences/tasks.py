@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.compile.loops.narrow import writer_of
+from autodiff_lab.compile.loops.narrow import narrowed
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.strided import Origin, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, START, Writer, indented
@@ -321,8 +321,10 @@ class Builder:
 
     def _loop(self, region: Region) -> None:
         region, strided = with_strided(region, self.program, LONGEST_ROW, self._origin)
-        parts = parts_of(region, self.program, texts_of(region, self.program))
-        writer = writer_of(region, self.program, parts, strided)
+        writer: Writer | None = None if strided else narrowed(region, self.program)
+        if writer is None:
+            parts = parts_of(region, self.program, texts_of(region, self.program))
+            writer = Writer(region, self.program, parts, strided)
         self.writers[region.all[-1].outs[0]] = writer
         first = writer.arguments()[0]
         slots: list[int | Place] = [writer.rows, int(first.given), math.prod(region.shape)]
