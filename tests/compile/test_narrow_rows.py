@@ -123,6 +123,8 @@ def test_angles_that_are_too_large_are_left_to_the_ops() -> None:
 PARTS: dict[str, Callable[[Any], Any]] = {
     "tails": lambda x: x[:, 1:4], "reversed": lambda x: x[:, ::-1], "every second": lambda x: x[::2, :6:2],
     "turned": lambda x: lab.transpose(lab.reshape(x, (6, -1))), "rows backwards": lambda x: x[::-1, 2:],
+    "spread": lambda x: lab.broadcast_to(x[:, 1:2], (x.shape[0], 5)), "one row": lambda x: (
+        lab.broadcast_to(x[3], (x.shape[0], 6))),
     "halves": lambda x: lab.split(x, 2, axis=1)[1], "one column": lambda x: x[:, 2:3], "deep": lambda x: (
         lab.reshape(x, (-1, 3, 6))[:, 1, :4]),
 }  # fmt: skip

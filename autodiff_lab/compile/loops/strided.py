@@ -47,8 +47,8 @@ class Strided(NamedTuple):
 
     def element(self, array: str) -> str:
         """Return the expression of element i of a row that `array` holds, from the first to the last in memory."""
-        at = "i" if self.step > 0 else "(columns - 1 - i)"
-        return f"{array}[{at}{f' * {abs(self.step)}' if abs(self.step) > 1 else ''}]"
+        at = "i" if self.step >= 0 else "(columns - 1 - i)"
+        return f"{array}[{at}{f' * {abs(self.step)}' if abs(self.step) != 1 else ''}]"
 
     def end(self) -> str:
         """Return the expression of the number of elements of the base from the first of a row to its last."""
