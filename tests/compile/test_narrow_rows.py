@@ -151,6 +151,32 @@ def test_parts_of_arrays_are_read_where_they_lie(name: str, rows: int) -> None:
     assert not made.skipped
 
 
+@pytest.mark.parametrize("rows", [5, 700])
+@pytest.mark.parametrize("columns", [2, 3, 8, 9])
+def test_a_loop_over_arrays_of_short_rows_agrees_with_eager_ops(columns: int, rows: int) -> None:
+    def step(x: Any, v: Any, row: Any) -> Any:
+        start, energy, drift = x, 0.0, 0.0
+        with lab.GradientTape() as tape:
+            tape.watch([start, row])
+            for _ in range(12):
+                size = lab.sqrt(lab.reduce_sum(x * x, axis=-1, keepdims=True) + 1.0)
+                pull = lab.sin(x * row) - x / size**3.0
+                v = v + 0.05 * (pull - v[:, ::-1])
+                x = x + 0.05 * v * lab.cast(v > -1.0, v.dtype)
+                energy = energy + lab.reduce_sum(v * v, axis=0)
+                drift = drift + lab.reduce_max(x, axis=-1)
+            loss = lab.reduce_sum(energy * row) + lab.reduce_mean(drift)
+        return x, v, energy, drift, tape.gradient(loss, [start, row])
+
+    given = drawn("float64", rows, columns), drawn("float64", rows, columns), drawn("float64", columns)
+    made: Any = lab.function(step)
+    expected = step(*given)
+    for _ in range(2):
+        agree(made(*given), expected, 1e-9)
+    assert "run as loops" in made.why()
+    assert not made.skipped
+
+
 def test_a_flat_loop_reads_short_rows_of_a_larger_array_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written(monkeypatch, lambda x, row: lab.exp(x[:, 1:]) * 2.0 + x[:, 1:], WIDE, 4) == [True]
     assert written(monkeypatch, lambda x, row: lab.exp(x[:, 1:]) * 2.0 + x[:, 1:], WIDE, 21) == [False]
@@ -187,7 +213,7 @@ def long(x: Any, row: Any) -> Any:
 
 
 def test_columns_are_written_out_where_that_is_quicker_and_shown_as_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = WIDE  # too large for turns of a loop, or steps of a sequence
+    many = WIDE  # too large for a loop over arrays, or steps of a sequence
     for columns, once, again in ((3, True, True), (8, True, True), (16, False, True), (20, True, True),
                                  (24, False, False), (33, False, False)):  # fmt: skip
         assert written(monkeypatch, one_pass, many, columns) == [once], columns

@@ -17,10 +17,10 @@ from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.regions import Region
 
 FEW, LONGEST_IN_VECTORS, LONGEST = 8, 16, 32
-"""Elements of the longest row that is written out: where one pass over rows that fill vectors, or over few rows, is as
-quick; where several passes keep such rows in memory in between; where part of a vector would be left."""
-VECTOR, MANY_ROWS = 32, 128
-"""Bytes of the vectors that LLVM prefers, and rows from which on one pass over them is worth it."""
+"""Elements of the longest row that is written out: of any; of those with elementary functions that fill vectors, and
+that leave part of one."""
+VECTOR, FEWEST_ROWS, MANY_ROWS = 32, 16, 128
+"""Bytes of the vectors that LLVM prefers, and rows from which on short rows are written out, and longer ones."""
 MOST_STATEMENTS, MOST_FUNCTIONS = 1200, 120
 """Statements and elementary functions that are written out; beyond that compiling would take seconds."""
 
@@ -42,14 +42,19 @@ def narrowed(region: Region, program: Program, origin_of: Callable[[int], Origin
 def is_narrow(region: Region, parts: Parts) -> bool:
     """Return whether the columns of a region are written out."""
     columns = region.columns
-    fills = columns % (VECTOR // region.dtype.itemsize) == 0
-    if sum(len(level.passes) for level in parts.levels) == 1:
-        longest = FEW if fills or region.rows < MANY_ROWS else LONGEST
-    else:
-        longest = LONGEST_IN_VECTORS if fills else LONGEST
     functions = sum(bool(functions_in(parts.texts[line.outs[0]])) for line in region.lines)
+    longest = FEW
+    if functions and region.rows >= MANY_ROWS:  # without, gathering and scattering elements would take longer
+        fills, several = columns % (VECTOR // region.dtype.itemsize) == 0, _passes(parts) > 1
+        if several or not (fills or parts.stored):
+            longest = LONGEST_IN_VECTORS if fills else LONGEST
     few = columns * len(region.lines) <= MOST_STATEMENTS and columns * functions <= MOST_FUNCTIONS
-    return columns <= longest and few
+    return columns <= longest and few and region.rows >= FEWEST_ROWS
+
+
+def _passes(parts: Parts) -> int:
+    """Return how often a loop along a row would pass over it: between passes the row lies in memory."""
+    return sum(len(level.passes) for level in parts.levels)
 
 
 class Narrow(Writer):

@@ -7,6 +7,7 @@ the processor from overlapping the work on neighbouring elements; what passes be
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from autodiff_lab.compile.recurrences.views import View, whole
 
 MOST_LINES = 60
 """Statements of one nest."""
+NARROW, MANY = 8, 16
+"""Iterations of the longest innermost loop that is written out, and the fewest of the next one for that."""
 LONG = 4096
 """Elements from which on a sum is added up in double precision."""
 
@@ -183,17 +186,31 @@ class NestWriter:
             self._statement(one, inner)
             for reduction in steps.get(n, []):
                 self._step(reduction, inner)
-        made = [*self.rows[-1], *inner, *self.ends[-1]]
-        for depth in range(len(self.lengths) - 1, -1, -1):
+        made, last = [*self.rows[-1], *inner, *self.ends[-1]], len(self.lengths) - 1
+        if self._is_narrow():
+            made = [*self.rows[last], *self._written_out(made), *self.ends[last]]
+            last -= 1
+        for depth in range(last, -1, -1):
             turns = "unordered" if self._are_independent() else "range"  # of an innermost loop
             head = f"for j{depth} in {turns}({self.length(self.lengths[depth])}):"
             made = [*self.rows[depth], head, *indented(made), *self.ends[depth]]
         return made
 
-    def _are_independent(self) -> bool:
-        """Return whether each turn of the innermost loop adds to elements of its own, where it adds to memory."""
+    def _is_narrow(self) -> bool:
+        """Return whether the innermost loop is written out."""
+        *others, last = self.lengths or [0]
+        return bool(others) and last <= NARROW and others[-1] >= MANY and self._are_independent(-2)
+
+    def _written_out(self, turn: list[str]) -> list[str]:
+        """Return the iterations of a short innermost loop in a row, so that vectors hold those of the next loop."""
+        made = [name for name in (row.partition(" = ")[0] for row in turn) if name[0] in "rv"]
+        own, index = re.compile(rf"\b({'|'.join(made)})\b"), re.compile(rf"\bj{len(self.lengths) - 1}\b")
+        return [index.sub(str(k), own.sub(rf"\1_{k}", row)) for k in range(self.lengths[-1]) for row in turn]
+
+    def _are_independent(self, axis: int = -1) -> bool:
+        """Return whether each turn of a loop adds to elements of its own, where it adds to memory."""
         adding = [one for one in self.nest.reductions if self._depth(one) is None]
-        return all(self._along(one.target)[-1] for one in adding)
+        return all(self._along(one.target)[axis] for one in adding)
 
     def _is_copy(self) -> bool:
         """Return whether the nest copies one contiguous array."""
