@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.loops import narrow
+from autodiff_lab.compile.loops import kernels, narrow
 from autodiff_lab.compile.loops.text import BLOCK
 from autodiff_lab.compile.program.regions import WIDE
 from tests.compile.agreement import agree
@@ -175,6 +175,26 @@ def test_a_loop_over_arrays_of_short_rows_agrees_with_eager_ops(columns: int, ro
         agree(made(*given), expected, 1e-9)
     assert "run as loops" in made.why()
     assert not made.skipped
+
+
+def test_columns_that_are_taken_one_after_the_other_share_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    load = kernels.load
+    monkeypatch.setattr(kernels, "load", lambda text: texts.append(text) or load(text))
+    x = drawn("float32", WIDE, 12)
+
+    def step(x: Any) -> Any:
+        y = lab.zeros([WIDE, 3])
+        for k in range(4):
+            y = lab.stop_gradient(lab.tanh(y + x[:, 3 * k : 3 * k + 3]) * x[:, k : k + 1])
+            y = lab.cumsum(y, axis=0) * 1e-4  # a step of its own
+        return y
+
+    made = lab.function(step)
+    made.compile(x)
+    np.testing.assert_allclose(made(x).numpy(), step(x).numpy(), rtol=1e-4, atol=1e-4)
+    assert len(texts) > 1
+    assert len(set(texts)) <= 2  # the first adds zeros
 
 
 def test_a_flat_loop_reads_short_rows_of_a_larger_array_in_place(monkeypatch: pytest.MonkeyPatch) -> None:

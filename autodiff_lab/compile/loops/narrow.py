@@ -70,8 +70,13 @@ class Narrow(Writer):
         self.per = -(-self.rows // CHUNKS)
 
     def arguments(self) -> list[Argument]:
-        """Return the arguments after the range of blocks; the number of rows comes first."""
-        given = [one for one in super().arguments()[1:] if not one.name.endswith("_at")]
+        """Return the arguments after the range of blocks; the number of rows comes first.
+
+        Where a part begins is an argument too: a program that takes one column after the other has one loop for all.
+        """
+        begins = {f"{self.names[i]}_at": str(int(one.starts[0])) for i, one in self.strided.items()}
+        given = [one._replace(type="int64", given=begins[one.name]) if one.name in begins else one
+                 for one in super().arguments()[1:]]  # fmt: skip
         return [Argument("count", "int64", str(self.region.rows)), *given]
 
     def shown(self) -> list[str]:
@@ -120,7 +125,7 @@ class Narrow(Writer):
         if one.step < 0:
             column = self.region.columns - 1 - column
         apart = int(one.starts[1] - one.starts[0]) if len(one.starts) > 1 else 0
-        return f"{name}[q * {apart} + {int(one.starts[0]) + column * abs(one.step)}]"
+        return f"{name}[q * {apart} + {column * abs(one.step)} + {name}_at]"
 
     def _written_out(self, level: Level, known: list[dict[int, str]]) -> list[str]:
         """Write numbers of the row, then every element; `known` are the names of those so far, by column."""
