@@ -87,6 +87,9 @@ class Narrow(Writer):
         """Return what the function does before it returns."""
         body = ["far = int32(0)", *self._totals_started()]
         body += [f"{self.names[i]}_{k} = {self.names[i]}[{k}]" for i in self.parts.row for k in self._range()]
+        for i in (i for i, one in self.strided.items() if _apart(one) >= 0):
+            name = self.names[i]
+            body.append(f"{name}_f = {name}[{name}_at : {name}.size]")  # so that an index is a multiple of a constant
         return [*body, "for r in range(first, last):", *indented(self._block())]
 
     def _range(self) -> range:
@@ -124,8 +127,8 @@ class Narrow(Writer):
             return f"{name}[q]" if value in self.parts.column else f"{name}[low + {column}]"
         if one.step < 0:
             column = self.region.columns - 1 - column
-        apart = int(one.starts[1] - one.starts[0]) if len(one.starts) > 1 else 0
-        return f"{name}[q * {apart} + {column * abs(one.step)} + {name}_at]"
+        apart, at = _apart(one), column * abs(one.step)
+        return f"{name}[q * {apart} + {at} + {name}_at]" if apart < 0 else f"{name}_f[q * {apart} + {at}]"
 
     def _written_out(self, level: Level, known: list[dict[int, str]]) -> list[str]:
         """Write numbers of the row, then every element; `known` are the names of those so far, by column."""
@@ -146,3 +149,8 @@ class Narrow(Writer):
                 part, value = f"part_{self.name(line)}{at}", now[line.ins[0]]
                 body.append(f"{part} = {STEP[line.op.name].format(part, value)}")
         return body + [self._reduced(line, f"part_{self.name(line)}") for line in within]
+
+
+def _apart(one: Strided) -> int:
+    """Return how far apart the rows of an operand lie."""
+    return int(one.starts[1] - one.starts[0]) if len(one.starts) > 1 else 0
