@@ -89,7 +89,7 @@ ARRAYS = {
     "nanmean": "lab.reduce_mean(lab.boolean_mask(x, x == x))", "pi": "numpy.pi",
     "sinc": "lab.where(x == 0.0, 1.0, lab.sin(y) / y) with y = numpy.pi * lab.where(x == 0.0, 1.0, x)",
     "solve_triangular": "lab.linalg.triangular_solve", "tril_indices": "numpy.tril_indices",
-    "triu_indices": "numpy.triu_indices", "vander": "x[:, None] ** lab.range(n)",
+    "triu_indices": "numpy.triu_indices", "vander": "x[:, None] ** lab.range(0.0, n)",
     "floor_divide": "x // y", "fmod": "lab.math.floormod, whose sign is that of y",
     "hsplit": "lab.split(x, n, axis=1)", "hstack": "lab.concat(parts, axis=-1)", "hypot": "lab.sqrt(x * x + y * y)",
     "i0": "lab.math.bessel_i0", "inner": "lab.linalg.tensordot", "isclose": "lab.abs(x - y) < tolerance",

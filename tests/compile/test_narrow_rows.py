@@ -165,6 +165,7 @@ def test_a_loop_over_arrays_of_short_rows_agrees_with_eager_ops(columns: int, ro
                 x = x + 0.05 * v * lab.cast(v > -1.0, v.dtype)
                 energy = energy + lab.reduce_sum(v * v, axis=0)
                 drift = drift + lab.reduce_max(x, axis=-1)
+                drift = drift + lab.reduce_sum(lab.broadcast_to(size, x.shape), axis=-1)
             loss = lab.reduce_sum(energy * row) + lab.reduce_mean(drift)
         return x, v, energy, drift, tape.gradient(loss, [start, row])
 

@@ -173,7 +173,8 @@ def compiled(trace: Trace, result: Any, around: Surroundings, objects: list[Any]
             return [Refusal(f"it returns a {type(leaf).__name__}", None)]
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     results = {id(leaves[i]): leaves[i] for i in places}  # a tensor that is returned twice stays one tensor
-    which = [list(results).index(id(leaves[i])) for i in places]
+    number = {key: n for n, key in enumerate(results)}
+    which = [number[id(leaves[i])] for i in places]
     program = trace.program(list(results.values()))
     if trace.refusals:
         return list(trace.refusals)

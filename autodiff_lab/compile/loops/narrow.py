@@ -45,16 +45,12 @@ def is_narrow(region: Region, parts: Parts) -> bool:
     functions = sum(bool(functions_in(parts.texts[line.outs[0]])) for line in region.lines)
     longest = FEW
     if functions and region.rows >= MANY_ROWS:  # without, gathering and scattering elements would take longer
-        fills, several = columns % (VECTOR // region.dtype.itemsize) == 0, _passes(parts) > 1
+        fills = columns % (VECTOR // region.dtype.itemsize) == 0
+        several = sum(len(level.passes) for level in parts.levels) > 1  # between them a row would lie in memory
         if several or not (fills or parts.stored):
             longest = LONGEST_IN_VECTORS if fills else LONGEST
     few = columns * len(region.lines) <= MOST_STATEMENTS and columns * functions <= MOST_FUNCTIONS
     return columns <= longest and few and region.rows >= FEWEST_ROWS
-
-
-def _passes(parts: Parts) -> int:
-    """Return how often a loop along a row would pass over it: between passes the row lies in memory."""
-    return sum(len(level.passes) for level in parts.levels)
 
 
 class Narrow(Writer):
@@ -64,7 +60,7 @@ class Narrow(Writer):
 
     def __init__(self, region: Region, program: Program, parts: Parts, strided: Mapping[int, Strided]) -> None:
         super().__init__(region, program, parts, strided)
-        self.width, self.together = str(region.columns), BLOCK // region.columns
+        self.width, self.each, self.together = str(region.columns), range(region.columns), BLOCK // region.columns
         self.crossing.clear()
         self.rows, self.columns = -(-region.rows // self.together), self.together * region.columns
         self.per = -(-self.rows // CHUNKS)
@@ -81,23 +77,21 @@ class Narrow(Writer):
 
     def shown(self) -> list[str]:
         """Return the text with a loop along each row, which says the same in fewer lines."""
-        return Writer(self.region, self.program, self.parts, self.strided).text()
+        rows = {i: one for i, one in self.strided.items() if i in self.parts.whole}
+        return Writer(self.region, self.program, self.parts, rows).text()
 
     def body(self) -> list[str]:
         """Return what the function does before it returns."""
         body = ["far = int32(0)", *self._totals_started()]
-        body += [f"{self.names[i]}_{k} = {self.names[i]}[{k}]" for i in self.parts.row for k in self._range()]
+        body += [f"{self.names[i]}_{k} = {self.names[i]}[{k}]" for i in self.parts.row for k in self.each]
         for i in (i for i, one in self.strided.items() if _apart(one) >= 0):
             name = self.names[i]
             body.append(f"{name}_f = {name}[{name}_at : {name}.size]")  # so that an index is a multiple of a constant
         return [*body, "for r in range(first, last):", *indented(self._block())]
 
-    def _range(self) -> range:
-        return range(self.region.columns)
-
     def _block(self) -> list[str]:
         """Write what is done for a block of rows: sums over rows are numbers until its end."""
-        over_rows = [(self.name(line), line, k) for line in self.parts.over_rows for k in self._range()]
+        over_rows = [(self.name(line), line, k) for line in self.parts.over_rows for k in self.each]
         totals = [(f"part_{self.name(line)}", line) for line in self.parts.all_totals]
         body = [f"start = r * {self.together}"]
         body += [f"part_{name}_{k} = {START[line.op.name]}" for name, line, k in over_rows]
@@ -113,7 +107,7 @@ class Narrow(Writer):
         """Write what is done for one row."""
         names, parts = self.names, self.parts
         body = [f"low = q * {self.width}", *(f"{names[i]}_i = {self._element(i, 0)}" for i in parts.column)]
-        known = [{i: f"{names[i]}_{k}" for i in parts.row} for k in self._range()]
+        known = [{i: f"{names[i]}_{k}" for i in parts.row} for k in self.each]
         for level in parts.levels:
             body += self._written_out(level, known)
         body += [f"out_{names[i]}[q] = {names[i]}_i" for i in parts.row_stored]

@@ -140,7 +140,7 @@ class _Lowering:
         return plain and values[0].dtype.name in kinds and few and values[0].shape != () and fits(line, values)
 
     def _rows_fit(self, line: Line) -> bool:
-        """Return whether an op works along the last axis, and rows are long enough for vectors, or narrow."""
+        """Return whether an op works along the last axis, over rows that a loop may go over again."""
         values = [self.values[i] for i in line.ins]
         shape, dtype = values[-1].shape, values[-1].dtype
         if line.params.get("axis", -1) != -1 or line.params.get("axes", (-1,)) != (-1,) or len(shape) < 2:

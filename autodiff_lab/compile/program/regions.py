@@ -23,8 +23,7 @@ MOST_LINES, MOST_WITH_FEW_FUNCTIONS, FEW_FUNCTIONS = 120, 500, 16
 SHORT = 64
 """Elements of the longest innermost loop that NumPy would begin too often: a step is quicker for arrays of any size."""
 SHORTEST_ROW = 16
-"""Rows of a GPU that are shorter fill no vector; what depends on their sums is left to the next region, which loops
-over all elements."""
+"""What depends on the sum of a shorter row is left to the next region on a GPU, which loops over all elements."""
 WIDE = 65_536
 """Elements from which on a loop takes a range of blocks or rows, so that threads can share it."""
 LARGEST_IN_TURN = 2 * WIDE

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from autodiff_lab.compile.loops.narrow import FEW, FEWEST_ROWS
 from autodiff_lab.compile.loops.text import FOLD, START, STEP, indented
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, whole
 
 MOST_LINES = 60
 """Statements of one nest."""
-NARROW, MANY = 8, 16
-"""Iterations of the longest innermost loop that is written out, and the fewest of the next one for that."""
 LONG = 4096
 """Elements from which on a sum is added up in double precision."""
 
@@ -199,13 +198,15 @@ class NestWriter:
     def _is_narrow(self) -> bool:
         """Return whether the innermost loop is written out."""
         *others, last = self.lengths or [0]
-        return bool(others) and last <= NARROW and others[-1] >= MANY and self._are_independent(-2)
+        return bool(others) and last <= FEW and others[-1] >= FEWEST_ROWS and self._are_independent(-2)
 
     def _written_out(self, turn: list[str]) -> list[str]:
         """Return the iterations of a short innermost loop in a row, so that vectors hold those of the next loop."""
-        made = [name for name in (row.partition(" = ")[0] for row in turn) if name[0] in "rv"]
-        own, index = re.compile(rf"\b({'|'.join(made)})\b"), re.compile(rf"\bj{len(self.lengths) - 1}\b")
-        return [index.sub(str(k), own.sub(rf"\1_{k}", row)) for k in range(self.lengths[-1]) for row in turn]
+        own, made = [name for name in (row.partition(" = ")[0] for row in turn) if name[0] in "rv"], list[str]()
+        for k in range(self.lengths[-1]):
+            names = {name: f"{name}_{k}" for name in own} | {f"j{len(self.lengths) - 1}": str(k)}
+            made += [re.sub(r"\w+", lambda found, to=names: to.get(found[0], found[0]), row) for row in turn]
+        return made
 
     def _are_independent(self, axis: int = -1) -> bool:
         """Return whether each turn of a loop adds to elements of its own, where it adds to memory."""
