@@ -43,7 +43,9 @@ def handle(view: View, name: str = "point") -> Locator:
 
 def drag(view: View, name: str, by: float) -> None:
     """Drag a handle by pixels to the right."""
-    box = handle(view, name).bounding_box()
+    grip = handle(view, name)
+    grip.hover()  # waits until it stands still and would get the click
+    box = grip.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     view.page.mouse.move(x, y)

@@ -70,7 +70,9 @@ def test_a_dragged_input_changes_values_gradients_card_and_table(open_page: Open
     take_focus(root)
     view.page.keyboard.press("End")
     view.page.keyboard.press("t")
-    box = root.locator(".box.tunable").bounding_box()
+    input_box = root.locator(".box.tunable")
+    input_box.hover()  # waits until it stands still and would get the click; `mouse.move` alone waits for nothing
+    box = input_box.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     view.page.mouse.move(x, y)
