@@ -14,24 +14,24 @@ pytest.importorskip("numba", reason="sequences need Numba")
 
 @pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 30, 60, 64, 77, 128, 169, 240, 1024])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 30, 60, 64, 77, 128, 169, 240, 512])
 def test_transforms_of_smooth_lengths(length: int, dtype: str) -> None:
     def run(x: Any) -> Any:
         spectrum = lab.signal.rfft(x)
         both = lab.signal.fft(lab.complex(x, 2.0 * x)), lab.signal.ifft(lab.complex(x, -x))
         return spectrum, lab.signal.irfft(spectrum, [length]), both
 
-    in_one_call(run, normal(1024 // length if length > 300 else 3, length, dtype=dtype))
+    in_one_call(run, normal(512 // length if length > 150 else 3, length, dtype=dtype))
 
 
 @pytest.mark.parametrize("length", [7, 10, 12, 16])
 def test_what_is_not_finite_stays_in_its_row(length: int) -> None:
     """All rows are transformed together."""
-    x = normal(40, length, dtype="float64")
-    x[3, 2], x[31, 0], x[32, 1], x[39, 3] = np.nan, np.inf, -np.inf, np.nan
+    x = normal(32, length, dtype="float64")
+    x[3, 2], x[15, 0], x[16, 1], x[31, 3] = np.nan, np.inf, -np.inf, np.nan
     made = lab.function(lambda x: lab.signal.irfft(lab.signal.rfft(x) * 2.0, [length]))
     made(lab.constant(x))
-    found, whole = made(lab.constant(x)).numpy(), [n for n in range(40) if np.isfinite(x[n]).all()]
+    found, whole = made(lab.constant(x)).numpy(), [n for n in range(32) if np.isfinite(x[n]).all()]
     assert "rfft_by_roots_(" in made.source
     np.testing.assert_allclose(found[whole], 2.0 * x[whole], 1e-12, 1e-12)
     assert not np.isfinite(np.delete(found, whole, axis=0)).any()
@@ -128,6 +128,21 @@ def test_transforms_of_planes_are_part_of_a_sequence(shape: tuple[int, ...]) -> 
         return loss, tape.gradient(loss, a)
 
     in_one_call(run, a)
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (2, 8, 8), (3, 5, 2), (1, 1, 7), (6, 1)])
+def test_transforms_of_real_planes_are_part_of_a_sequence(shape: tuple[int, ...]) -> None:
+    x = normal(*shape, dtype="float64")
+
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            spectrum = lab.signal.rfft2d(x * x) * lab.complex(lab.cast(0.5, x.dtype), lab.cast(0.3, x.dtype))
+            back = lab.signal.irfft2d(spectrum, shape[-2:])
+            loss = lab.reduce_sum(back * lab.sin(x))
+        return spectrum, back, tape.gradient(loss, x)
+
+    in_one_call(run, x)
 
 
 def test_contractions_of_complex_numbers_are_part_of_a_sequence() -> None:

@@ -1,5 +1,6 @@
 """Gradients of complex tensors are ∂L/∂x + i·∂L/∂y; for holomorphic f that is the conjugate of its derivative."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -284,3 +285,31 @@ def test_few_and_many_directions_are_those_of_numpy(dtype: str, count: int) -> N
     z[:3] = 0, -2j, 1e-30
     for x in (z, np.concatenate([z, np.array([np.inf, np.nan], dtype)])):
         np.testing.assert_allclose(lab.sign(lab.constant(x)).numpy(), np.sign(x), 1e-6)
+
+
+@pytest.mark.skipif(not EXTRAS, reason="the extras are hidden")
+def test_transforms_are_those_of_scipy_where_its_inner_functions_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    signal = importlib.import_module("autodiff_lab.extras.families.signal")
+    x = np.random.default_rng(3).standard_normal((2, 4, 6)).astype(np.float32)
+    functions = (
+        lab.signal.rfft2d,
+        lambda x: lab.signal.fft2d(lab.complex(x, -x)),
+        lambda x: lab.signal.ifft(lab.complex(x, x)),
+        lambda x: lab.signal.irfft2d(lab.complex(x, -x), [4, 10]),
+        lambda x: lab.signal.irfft(lab.complex(x, -x), [7]),
+    )
+    quick = [function(lab.constant(x)).numpy() for function in functions]
+    assert signal._QUICK.get("rfftn") is not None, "this SciPy has them"
+    monkeypatch.setattr(signal, "_QUICK", {"": None})
+    for function, have in zip(functions, quick, strict=True):
+        found = function(lab.constant(x)).numpy()
+        assert have.dtype == found.dtype
+        np.testing.assert_array_equal(have, found)
+
+
+@pytest.mark.skipif(not EXTRAS, reason="the extras are hidden")
+def test_inner_functions_of_scipy_that_take_other_arguments_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    signal = importlib.import_module("autodiff_lab.extras.families.signal")
+    inner = importlib.import_module("scipy.fft._pocketfft.pypocketfft")
+    monkeypatch.setattr(inner, "r2c", lambda x, axes, *, forward: x)
+    assert signal._below_scipy() == {"": None}

@@ -55,8 +55,11 @@ class Writing(Protocol):
         """Return the value of a constant."""
         ...
 
-    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
-        """Add a line, and return its value."""
+    def add(
+        self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line,
+        like: int | None = None,
+    ) -> int:  # fmt: skip
+        """Add a line, and return its value, of the dtype of a value, or of that line's result."""
         ...
 
     def each(self, line: Line, op: str | Op, *ins: int) -> int:

@@ -283,10 +283,13 @@ class _Lowering:
             self.constants[found] = array
         return found
 
-    def add(self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line) -> int:
-        """Add a line in place of another, and return its value."""
+    def add(
+        self, op: str | Op, ins: tuple[int, ...], params: dict[str, Any], shape: tuple[int, ...], of: Line,
+        like: int | None = None,
+    ) -> int:  # fmt: skip
+        """Add a line in place of another, and return its value, of the dtype of a value, or of that line's result."""
         out = next(self.fresh)
-        whole = self.values[of.outs[0]]
+        whole = self.values[of.outs[0] if like is None else like]
         self.values[out] = Value(shape, whole.dtype, "", whole.memory)
         self._keep(Line(REGISTRY[op] if isinstance(op, str) else op, ins, params, (out,), of.place, of.cause))
         return out

@@ -18,7 +18,7 @@ from autodiff_lab.kernels.fourier.little import is_smooth
 if TYPE_CHECKING:
     from autodiff_lab.compile.program.forms import Writing
 
-MOST = 1024
+MOST = 512
 """Elements of the largest array that is transformed in compiled code; SciPy is up to three times as fast with more."""
 
 
@@ -49,32 +49,41 @@ def transformed(to: Writing, line: Line) -> bool:
         return _weighted(to, line)
     x, out = (to.values[i] for i in (line.ins[0], line.outs[0]))
     kind = next((v.dtype for v in (out, x) if v.dtype.kind == "c"), None)
-    if line.params["rank"] != 1 or kind is None or x.memory is not None:
-        return _transformed_twice(to, line)
-    n = (out if line.op.name == "irfft" else x).shape[-1]
-    fits = line.op.name != "irfft" or x.shape[-1] == n // 2 + 1
+    rank, whole = line.params["rank"], (out if line.op.name == "irfft" else x).shape
+    if kind is None or x.memory is not None or not 0 < math.prod(whole) <= MOST:
+        return False
+    fits = line.op.name != "irfft" or x.shape[-1] == whole[-1] // 2 + 1
     same = kind.itemsize in (8, 16) and all(v.dtype in (kind, np.dtype(f"f{kind.itemsize // 2}")) for v in (x, out))
-    if not (fits and same) or not 0 < math.prod(x.shape) <= MOST or not is_smooth(n):
+    if not (fits and same) or rank > 2 or not all(map(is_smooth, whole[-rank:])):
         return False
-    to.end(line, BY_ROOTS[line.op.name], line.ins[0], to.constant(_roots(n, kind.name)), **line.params)
+    if rank == 2:
+        _transform_twice(to, line, kind.name)
+    else:
+        to.end(line, BY_ROOTS[line.op.name], line.ins[0], to.constant(_roots(whole[-1], kind.name)), **line.params)
     return True
 
 
-def _transformed_twice(to: Writing, line: Line) -> bool:
-    """Write a transform along two axes as two along one each, if these are for a block."""
-    name, x = line.op.name, to.values[line.ins[0]]
-    if line.params["rank"] != 2 or name not in ("fft", "ifft") or x.memory is not None or x.dtype.kind != "c":
-        return False
-    *lead, m, n = x.shape
-    if not 0 < math.prod(x.shape) <= MOST or not (is_smooth(n) and is_smooth(m)):
-        return False
-    order = (*range(len(lead)), len(lead) + 1, len(lead))
-    turned = (*lead, n, m)
-    rows = to.add(BY_ROOTS[name], (line.ins[0], to.constant(_roots(n, x.dtype.name))), {"rank": 1}, x.shape, line)
-    columns = to.add("transpose", (rows,), {"perm": order}, turned, line)
-    both = to.add(BY_ROOTS[name], (columns, to.constant(_roots(m, x.dtype.name))), {"rank": 1}, turned, line)
-    to.end(line, "transpose", both, perm=order)
-    return True
+def _transform_twice(to: Writing, line: Line, kind: str) -> None:
+    """Write a transform along two axes as two along one each; what is real is so along the last axis."""
+    name, (x,), (out,) = line.op.name, line.ins, line.outs
+    spectrum = x if name == "irfft" else out
+    before = to.values[spectrum].shape
+    *lead, m, n = before
+    order, turned = (*range(len(lead)), len(lead) + 1, len(lead)), (*lead, n, m)
+    along_first = BY_ROOTS["ifft" if name.startswith("i") else "fft"]
+
+    def along_last(op: Op, value: int, shape: tuple[int, ...], length: int) -> int:
+        return to.add(op, (value, to.constant(_roots(length, kind))), {"rank": 1}, shape, line, spectrum)
+
+    if name != "irfft":
+        x = along_last(BY_ROOTS[name], x, before, to.values[x].shape[-1])
+    x = to.add("transpose", (x,), {"perm": order}, turned, line, spectrum)
+    x = along_last(along_first, x, turned, m)
+    if name != "irfft":
+        return to.end(line, "transpose", x, perm=order)
+    x = to.add("transpose", (x,), {"perm": order}, before, line, spectrum)
+    length = line.params["length"]
+    return to.end(line, BY_ROOTS[name], x, to.constant(_roots(length, kind)), rank=1, length=length)
 
 
 def _weighted(to: Writing, line: Line) -> bool:
