@@ -7,6 +7,7 @@ take ten times as long to translate these few instructions, which differ for eac
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from llvmlite import ir
@@ -24,12 +25,13 @@ class Entry(Wrapper):
     follow.  It ends with space for the slots.
     """
 
-    def _values(self, things: list[Any], arrays: Any) -> Any:
+    def _values(self, args: Any, arrays: Any) -> Any:
         """Fill the beginning of the room; return the three tables as their addresses and lengths."""
         b, given = self.builder, self.given[3:]
+        things = [self._argument(args, INT64(n)) for n in range(3)]
         tables = [
             (b.bitcast(self._checked(thing, kind, arrays), _LONGS), self._lengths(thing, kind)[0])
-            for thing, kind in zip(things[:3], self.given[:3], strict=True)
+            for thing, kind in zip(things, self.given[:3], strict=True)
         ]
         room = tables[2][0]
         numbers = 2 + len(given)
@@ -38,18 +40,30 @@ class Entry(Wrapper):
         inside = b.and_(b.add(begin, INT64(8 * first + LINE - 1)), INT64(-LINE))
         for n, base in enumerate([INT64(0), inside]):
             b.store(base, b.gep(room, [INT64(n)]))
-        for n, (thing, kind) in enumerate(zip(things[3:], given, strict=True), start=2):
+        at = 0
+        for (_, kind), alike in groupby(given, lambda kind: (isinstance(kind, ArrayKind), kind)):
+            count = sum(1 for _ in alike)
             if isinstance(kind, ArrayKind):
-                lies = b.ptrtoint(self._checked(thing, kind, arrays), INT64)
-            else:
-                value: Any = self._number_of(thing, kind)
+                self._note_arrays(args, kind, arrays, room, at, count)
+            for n in () if isinstance(kind, ArrayKind) else range(at, at + count):
+                value: Any = self._number_of(self._argument(args, INT64(3 + n)), kind)
                 place = b.gep(room, [INT64(numbers)])
                 if kind == BOOL:
                     value = b.zext(value, INT8)
                 b.store(value, b.bitcast(place, value.type.as_pointer()))
-                lies, numbers = b.ptrtoint(place, INT64), numbers + 1
-            b.store(lies, b.gep(room, [INT64(n)]))
+                b.store(b.ptrtoint(place, INT64), b.gep(room, [INT64(2 + n)]))
+                numbers += 1
+            at += count
         return tables
+
+    def _note_arrays(self, args: Any, kind: ArrayKind, arrays: Any, room: Any, at: int, count: int) -> None:
+        """Note where arrays of one kind lie, one after the other; written once, as there may be a thousand of them."""
+        b = self.builder
+        index, _, end = count_to(b, INT64(count))
+        place = b.add(index, INT64(at))
+        lies = b.ptrtoint(self._checked(self._argument(args, b.add(place, INT64(3))), kind, arrays), INT64)
+        b.store(lies, b.gep(room, [b.add(place, INT64(2))]))
+        end()
 
     def _run(self, values: Any) -> tuple[Any, list[Any]]:
         """Fill the slots, and run the steps until one declines."""

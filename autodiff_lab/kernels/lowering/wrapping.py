@@ -59,7 +59,7 @@ class Wrapper:
         arrays, args, count = self.function.args
         b.position_at_end(begin)
         self._needs(b.icmp_signed("==", count, INT64(len(self.given))), self.refused)
-        values = self._values([b.load(b.gep(args, [INT64(n)])) for n in range(len(self.given))], arrays)
+        values = self._values(args, arrays)
         thread = self.call("PyEval_SaveThread", BYTES)
         ok, out = self._run(values)
         self.call("PyEval_RestoreThread", VOID, thread)
@@ -80,9 +80,12 @@ class Wrapper:
         """Write a function that C would call, of numbers and addresses; it returns 1 where memory was missing."""
         raise NotImplementedError
 
-    def _values(self, things: list[Any], arrays: Any) -> Any:
+    def _values(self, args: Any, arrays: Any) -> Any:
         """Return what the loop takes."""
-        return [self._read(thing, kind, arrays) for thing, kind in zip(things, self.given, strict=True)]
+        return [self._read(self._argument(args, INT64(n)), kind, arrays) for n, kind in enumerate(self.given)]
+
+    def _argument(self, args: Any, n: Any) -> Any:
+        return self.builder.load(self.builder.gep(args, [n]))
 
     def _run(self, values: Any) -> tuple[Any, Any]:
         """Run the loop; return whether there was memory enough, and what it returns as a list of LLVM's values."""
