@@ -29,6 +29,8 @@ from autodiff_lab.ops.checks import room
 from autodiff_lab.ops.math.arithmetic import multiply
 from autodiff_lab.ops.random_state import Source
 
+_BELOW_ONE = {kind: np.nextafter(np.dtype(kind).type(1), np.dtype(kind).type(0)) for kind in "fd"}
+"""By the character of a dtype, its greatest number below 1."""
 MANY = 2**14
 """Numbers from which on the GPU draws them that keeps them: to copy fewer takes no longer than to ask it."""
 
@@ -142,6 +144,11 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
         return wrap(placed(np.asarray(source.integers(low, high, as_shape(shape), wanted.dtype))[()]))
     low = 0.0 if minval is None else minval
     high = 1.0 if maxval is None else maxval
+    plain = low.__class__ in (int, float) and high.__class__ in (int, float) and current_memory() is None
+    if plain and low == 0 and high == 1:
+        below = _BELOW_ONE.get(wanted.dtype.char)
+        if below is not None:  # most calls; a number that rounding made 1 is the one before it
+            return wrap(placed(np.minimum(source.random(as_shape(shape)).astype(wanted.dtype), below)))
     with beside(low, high):
         noise = uniform_noise(source, as_shape(shape), dtype)
     if is_tensor(low) or is_tensor(high):

@@ -153,12 +153,13 @@ def _one_hot(indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: str)
         values = values.reshape(*indices.shape, depth)
     else:
         hit = ranked(indices)[..., None] == arange(depth, indices)
-        values = np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
+        plain = on == 1 and off == 0 and hit.__class__ is np.ndarray and wanted.kind in "fiub"
+        values = hit.astype(wanted) if plain else np.where(hit, np.asarray(on, wanted), np.asarray(off, wanted))
     return values if axis == -1 else np.moveaxis(values, -1, axis)
 
 
 hot = general(
-    "one_hot", _one_hot, None, symbol="one hot", latex=r"\operatorname{{onehot}}({0})",
+    "one_hot", _one_hot, None, warns=False, symbol="one hot", latex=r"\operatorname{{onehot}}({0})",
     sentence="puts a one at each index of {0}", registered="OneHot",
     doc="The kernel-level one-hot encoding; `lab.one_hot` is the public function.")
 
@@ -187,6 +188,8 @@ def one_hot(indices: TensorLike, depth: int, on_value: TensorLike | None = None,
 def _on_and_off(on_value: Any, off_value: Any, dtype: Any) -> tuple[Any, Any, str]:
     """Return the values of `one_hot` as plain ones, and the dtype that they and the `dtype` asked for agree on."""
     wanted = None if dtype is None else as_dtype(dtype)
+    if on_value is off_value is None and (wanted is None or wanted.is_floating or wanted.is_integer):
+        return 1, 0, (wanted or float32).name
     given = {"on_value": on_value, "off_value": off_value}
     found = {key: convert_to_tensor(value, None if isinstance(value, (Tensor, Variable)) else wanted)
              for key, value in given.items() if value is not None}

@@ -53,7 +53,7 @@ gather_axis = general(
 scatter_axis = general(
     "scatter_axis", chosen("scatter_axis", reference.scatter_axis),
     lambda ops, g, out, x, indices, axis, length: ops.gather(g, indices, axis=axis), None,
-    symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
+    warns=False, symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
     sentence="adds {0} up at positions", keeps="inputs",
     doc="Sums into zeros by position along a negative axis; the rule of `gather` uses it.")
 
@@ -74,6 +74,7 @@ def _gathered_nd_rows(ops: Any, g: Any, x: Any, indices: Any, lead: int = 0) -> 
 gather_nd_at = general(
     "gather_nd", _gather_nd,
     lambda ops, g, out, x, indices, lead=0: ops.scatter_nd(g, indices, shape=tuple(x.shape)[lead:]), None,
+    warns=False,
     symbol="gather", latex=r"{0}_{{{1}}}", locals_latex=("1", ""), sentence="picks elements of {0} by coordinates",
     keeps="inputs", registered="GatherNd", rows=_gathered_nd_rows,
     doc="The kernel-level gather_nd; `lab.gather_nd` is the public function.")
@@ -85,7 +86,7 @@ def _scatter_nd_rule(ops: Any, g: Any, out: Any, x: Any, indices: Any, shape: tu
 
 scatter_nd_sum = general(
     "scatter_nd", chosen("scatter_nd", reference.scatter_nd), _scatter_nd_rule, None,
-    symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
+    warns=False, symbol="scatter", latex=r"\operatorname{{scatter}}({0})", locals_latex=("1", ""),
     sentence="adds {0} up at coordinates", keeps="inputs", registered="ScatterNd",
     doc="Sums into zeros by coordinates; `lab.scatter_nd` is the public function.")
 
@@ -107,7 +108,7 @@ def _update_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indic
 
 
 tensor_update = general(
-    "tensor_scatter_nd_update", _update, _update_rule_tensor, _update_rule_updates, None, symbol="update",
+    "tensor_scatter_nd_update", _update, _update_rule_tensor, _update_rule_updates, None, warns=False, symbol="update",
     latex=r"\operatorname{{update}}({0}, {1})", locals_latex=("1", "1", ""), sentence="replaces elements of {0} by {1}",
     keeps="inputs", registered="TensorScatterUpdate",
     doc="The kernel-level update; `lab.tensor_scatter_nd_update` is the public function.")
@@ -121,7 +122,7 @@ def _kept_mask(indices: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 kept_mask = general(
-    "kept_mask", _kept_mask, None, symbol="mask", latex=r"\operatorname{{mask}}({0})",
+    "kept_mask", _kept_mask, None, warns=False, symbol="mask", latex=r"\operatorname{{mask}}({0})",
     sentence="is 0 at the coordinates {0} and 1 elsewhere",
     doc="Zero at coordinates, one elsewhere; the rule of `tensor_scatter_nd_update` uses it.")
 
@@ -158,15 +159,15 @@ where_three = general(
     expression="choose({0}, {1}, {2})",
     doc="The kernel-level choice; `lab.where` is the public function.")
 where_true = general(
-    "where_true", np.argwhere, None, symbol="where", latex=r"\operatorname{{where}}({0})",
+    "where_true", np.argwhere, None, warns=False, symbol="where", latex=r"\operatorname{{where}}({0})",
     sentence="lists where {0} is true", registered="Where",
     doc="Coordinates of the true elements; `lab.where` with one argument.")
 argmax_at = general(
-    "argmax", lambda x, axis: np.int64(0) + np.argmax(real_only("argmax", x), axis=axis), None, symbol="argmax",
+    "argmax", lambda x, axis: np.argmax(real_only("argmax", x), axis=axis), None, warns=False, symbol="argmax",
     latex=r"\operatorname{{argmax}} {0}", sentence="finds the position of the largest element of {0}",
     registered="ArgMax", doc="The kernel-level argmax; `lab.argmax` is the public function.")
 argmin_at = general(
-    "argmin", lambda x, axis: np.int64(0) + np.argmin(real_only("argmin", x), axis=axis), None, symbol="argmin",
+    "argmin", lambda x, axis: np.argmin(real_only("argmin", x), axis=axis), None, warns=False, symbol="argmin",
     latex=r"\operatorname{{argmin}} {0}", sentence="finds the position of the smallest element of {0}",
     registered="ArgMin", doc="The kernel-level argmin; `lab.argmin` is the public function.")
 

@@ -81,7 +81,7 @@ def _unslice(g: Any, items: Items, shape: tuple[int, ...]) -> Any:
 
 unslice = general(
     "unslice", _unslice, lambda ops, g, out, x, items, shape: ops.slice(g, items=items),
-    symbol="[ ]ᵀ", latex=r"\operatorname{{put}}({0})", locals_latex=("1",),
+    warns=False, symbol="[ ]ᵀ", latex=r"\operatorname{{put}}({0})", locals_latex=("1",),
     sentence="puts {0} back into zeros", keeps="nothing",
     doc="Zeros with a part filled in; the rule of `slice` uses it.")
 
@@ -105,15 +105,22 @@ def _bound(value: Any) -> int | None:
             f"brackets: the bounds of a slice must be integers or None, got {_short(value)}. Try int(...).") from None
 
 
-def _plain_items(index: Any, shape: tuple[int, ...]) -> Items | None:
-    """Return what `as_items` does for Python's integers, slices of them and None, which is most of what it gets."""
+def _plain_items(index: Any, shape: tuple[int, ...]) -> Items | None:  # noqa: C901 - spelled out: every slice feels it
+    """Return what `as_items` does for Python's integers, slices of them, None and ..., most of what it gets."""
     parts = index if index.__class__ is tuple else (index,)
     rank = len(shape)
     items: list[Any] = []
-    axis = 0
+    axis, skipped = 0, None
     for part in parts:
         if part is None:
             items.append(_NEW)
+            continue
+        if part is Ellipsis and skipped is None:
+            skipped = rank - len(parts) + 1 + sum([other is None for other in parts])
+            if skipped < 0:
+                return None
+            items.extend([_ALL] * skipped)
+            axis += skipped
             continue
         if axis == rank:
             return None

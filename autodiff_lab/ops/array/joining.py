@@ -71,6 +71,7 @@ def _pad_axis(x: Any, axis: int, before: int, after: int) -> Any:
 pad_axis = general(
     "pad_axis", _pad_axis,
     lambda ops, g, out, x, axis, before, after: ops.slice_axis(g, axis=axis, start=before, stop=before + x.shape[axis]),
+    warns=False,
     symbol="pad", latex=r"\operatorname{{pad}}({0})", locals_latex=("1",), sentence="puts zeros around {0}",
     keeps="nothing", doc="Zeros before and after, along one negative axis; the rule of `slice_axis` uses it.")
 

@@ -64,7 +64,7 @@ def _tile_rule(ops: Any, g: Any, out: Any, x: Any, multiples: tuple[int, ...]) -
 
 
 tile_to = general(
-    "tile", _tile, _tile_rule, symbol="tile",
+    "tile", _tile, _tile_rule, warns=False, symbol="tile",
     latex=r"\operatorname{{tile}}({0})", locals_latex=(r"\textstyle\sum",), sentence="repeats {0} along its axes",
     keeps="nothing", registered="Tile", doc="The kernel-level tile; `lab.tile` is the public function.")
 
@@ -88,7 +88,7 @@ def _repeat_rule(ops: Any, g: Any, out: Any, x: Any, count: int, axis: int) -> A
 
 
 repeat_by = general(
-    "repeat", _repeat, _repeat_rule, symbol="repeat",
+    "repeat", _repeat, _repeat_rule, warns=False, symbol="repeat",
     latex=r"\operatorname{{repeat}}({0})", locals_latex=(r"\textstyle\sum",),
     sentence="repeats the elements of {0} along an axis", keeps="nothing",
     doc="The kernel-level repeat by one count along a negative axis; `lab.repeat` is the public function.")
@@ -139,7 +139,7 @@ roll_by = general(
     doc="The kernel-level roll along negative axes; `lab.roll` is the public function.")
 turn_round = general(
     "reverse", lambda x, axes: np.flip(x, axes)[()], lambda ops, g, out, x, axes: ops.reverse(g, axes=axes),
-    symbol="reverse", latex=r"\operatorname{{reverse}}({0})", locals_latex=(r"\operatorname{{reverse}}",),
+    warns=False, symbol="reverse", latex=r"\operatorname{{reverse}}({0})", locals_latex=(r"\operatorname{{reverse}}",),
     sentence="turns {0} round", keeps="nothing", registered="ReverseV2",
     doc="The kernel-level reverse along negative axes; `lab.reverse` is the public function.")
 
@@ -162,7 +162,7 @@ def _pad_rule(ops: Any, g: Any, out: Any, x: Any, paddings: tuple[tuple[int, int
 
 
 pad_with = general(
-    "pad", _pad, _pad_rule, symbol="pad", latex=r"\operatorname{{pad}}({0})", locals_latex=("1",),
+    "pad", _pad, _pad_rule, warns=False, symbol="pad", latex=r"\operatorname{{pad}}({0})", locals_latex=("1",),
     sentence="surrounds {0} with a constant", keeps="nothing", registered="PadV2",
     doc="The kernel-level padding with a constant; `lab.pad` is the public function.")
 
@@ -246,6 +246,18 @@ def _are_widths(paddings: Any, rank: int) -> bool:
     )
 
 
+_FEW = 4096
+"""Positions of a mirrored axis up to which they are kept: finding them takes longer than using them."""
+
+
+@lru_cache(256)
+def _mirrored(length: int, before: int, after: int, mode: str) -> Any:
+    """Return the positions of elements with their images around them."""
+    places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
+    places.setflags(write=False)
+    return places
+
+
 def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
@@ -272,7 +284,8 @@ def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", consta
             raise InvalidArgumentError(f"pad: axis {axis} of length {length} is too short for a mirrored padding of "
                                        f"{(before, after)}.")
         if before or after:
-            places = np.pad(np.arange(length), (before, after), mode=mode.lower())  # type: ignore[call-overload]
+            mirrored = _mirrored if length + before + after <= _FEW else _mirrored.__wrapped__
+            places = mirrored(length, before, after, mode)
             x = gather_axis(x, tell_made(wrap(beside(x._held, places))), axis=axis - x._held.ndim, dense=True)
     return named(x, name) if any(map(any, widths)) else x
 

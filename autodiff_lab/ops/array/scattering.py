@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -115,14 +116,14 @@ add_at = general(
     "tensor_scatter_nd_add", _at(np.add, "add"),
     lambda ops, g, out, x, updates, indices: g,
     lambda ops, g, out, x, updates, indices: _picked(ops, g, out, indices), None,
-    symbol="+ at", latex=r"{0} + \operatorname{{scatter}}({1})", locals_latex=("1", "1", ""),
+    warns=False, symbol="+ at", latex=r"{0} + \operatorname{{scatter}}({1})", locals_latex=("1", "1", ""),
     sentence="adds {1} to elements of {0}", keeps="inputs", registered="TensorScatterAdd",
     doc="The kernel-level addition; `lab.tensor_scatter_nd_add` is the public function.")
 subtract_at = general(
     "tensor_scatter_nd_sub", _at(np.subtract, "sub"),
     lambda ops, g, out, x, updates, indices: g,
     lambda ops, g, out, x, updates, indices: -_picked(ops, g, out, indices), None,
-    symbol="− at", latex=r"{0} - \operatorname{{scatter}}({1})", locals_latex=("1", "-1", ""),
+    warns=False, symbol="− at", latex=r"{0} - \operatorname{{scatter}}({1})", locals_latex=("1", "-1", ""),
     sentence="takes {1} from elements of {0}", keeps="inputs", registered="TensorScatterSub",
     doc="The kernel-level subtraction; `lab.tensor_scatter_nd_sub` is the public function.")
 
@@ -150,11 +151,13 @@ def _extreme_rule_updates(ops: Any, g: Any, out: Any, x: Any, updates: Any, indi
 
 max_at = general(
     "tensor_scatter_nd_max", _at(np.maximum, "max"), _extreme_rule_x, _extreme_rule_updates, None,
+    warns=False,
     symbol="max at", latex=r"\max({0}, \operatorname{{scatter}}({1}))", locals_latex=("[{0} = y]", "[{1} = y]", ""),
     sentence="keeps the larger of elements of {0} and {1}", registered="TensorScatterMax",
     doc="The kernel-level maximum; `lab.tensor_scatter_nd_max` is the public function.")
 min_at = general(
     "tensor_scatter_nd_min", _at(np.minimum, "min"), _extreme_rule_x, _extreme_rule_updates, None,
+    warns=False,
     symbol="min at", latex=r"\min({0}, \operatorname{{scatter}}({1}))", locals_latex=("[{0} = y]", "[{1} = y]", ""),
     sentence="keeps the smaller of elements of {0} and {1}", registered="TensorScatterMin",
     doc="The kernel-level minimum; `lab.tensor_scatter_nd_min` is the public function.")
@@ -212,21 +215,26 @@ def gather_in_batches(x: Tensor, indices: Tensor, axis: int, batch_dims: int) ->
     rank = len(shape)
     if not count <= axis < rank:
         raise InvalidArgumentError(f"gather: axis {axis} must not be one of the {count} batch axes of shape {shape}.")
+    if axis == count:  # most calls: no axis lies between
+        return _gathered(x, indices, count)
     between = range(count, axis)
     perm = (*range(count), axis, *between, *range(axis + 1, rank))
-    lines = x if perm == tuple(range(rank)) else transpose_to(x, perm=tuple(p - rank for p in perm))
-    inner = indices._held.ndim - count  # axes of the indices, which will stand before those between batch and axis
-    if trace_now() is not None:  # whose indices are not known yet: the kernel checks them
-        with unheard():
-            column = reshape(indices, (*indices._held.shape, 1))
-        taken = gather_nd_at(lines, _after_rows(column, count))
-    else:
-        check_positions(indices._array, shape[axis], "gather: an index is not in")
-        taken = _in_lines(lines, indices._array, count)
+    taken = _gathered(transpose_to(x, perm=tuple(p - rank for p in perm)), indices, count)
+    inner = indices._held.ndim - count  # axes of the indices, which stand before those between batch and axis
     whole = taken._held.ndim
     back = (*range(count), *range(count + inner, count + inner + len(between)), *range(count, count + inner),
             *range(count + inner + len(between), whole))
-    return taken if back == tuple(range(whole)) else transpose_to(taken, perm=tuple(p - whole for p in back))
+    return transpose_to(taken, perm=tuple(p - whole for p in back))
+
+
+def _gathered(lines: Tensor, indices: Tensor, count: int) -> Tensor:
+    """Gather along axis `count`."""
+    if trace_now() is not None:  # whose indices are not known yet: the kernel checks them
+        with unheard():
+            column = reshape(indices, (*indices._held.shape, 1))
+        return gather_nd_at(lines, _after_rows(column, count))
+    check_positions(indices._array, lines._held.shape[count], "gather: an index is not in")
+    return _in_lines(lines, indices._array, count)
 
 
 def _in_lines(lines: Tensor, at: Any, count: int, depth: int = 1) -> Tensor:
@@ -237,8 +245,20 @@ def _in_lines(lines: Tensor, at: Any, count: int, depth: int = 1) -> Tensor:
     shape = lines._held.shape
     rows, n = math.prod(shape[:count]), math.prod(shape[count:count + depth])
     lines = reshape(lines, (rows * n, *shape[count + depth:]))
-    first = arange(rows, at).reshape(shape[:count] + (1,) * (at.ndim - count)) * n
+    lead = shape[:count] + (1,) * (at.ndim - count)
+    first = _few_starts(lead, n) if rows <= _FEW_ROWS and not on_gpu(at) else arange(rows, at).reshape(lead) * n
     return gather_axis(lines, wrap(at.astype(np.int64, copy=False) + first), axis=-lines._held.ndim)
+
+
+_FEW_ROWS = 1024
+"""Rows up to which it is kept where they begin."""
+
+
+@lru_cache(256)
+def _few_starts(lead: tuple[int, ...], n: int) -> Any:
+    starts = np.arange(0, math.prod(lead) * n, n).reshape(lead) if n else np.zeros(lead, np.int64)
+    starts.setflags(write=False)
+    return starts
 
 
 def _after_rows(at: Tensor, count: int) -> Tensor:

@@ -46,8 +46,9 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
         total = np.zeros(length, g.dtype)
         np.add.at(total, indices, g)
         return total
-    lines = np.moveaxis(g, axis, -1)
-    places = np.moveaxis(_like(indices, g), axis, -1)
+    lines, places = g, _like(indices, g)
+    if axis != -1:
+        lines, places = np.moveaxis(lines, axis, -1), np.moveaxis(places, axis, -1)
     total = zeros((*lines.shape[:-1], length), g)
     rows = arange(total.size // length if length else 0, g)[:, None]
     if on_gpu(g):  # one long row, for the kernel whose sums have a fixed order
@@ -58,7 +59,7 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
     each = (len(rows), lines.shape[-1])  # -1 does not do where nothing is there
     flat = places.reshape(each).astype(np.int64, copy=False) + rows * length
     np.add.at(total.reshape(-1), flat.reshape(-1), lines.reshape(-1))  # far quicker than by rows and places
-    return np.moveaxis(total, -1, axis)
+    return total if axis == -1 else np.moveaxis(total, -1, axis)
 
 
 def _take_along(x: Any, indices: Any, axis: int) -> Any:
@@ -75,22 +76,23 @@ def _take_along(x: Any, indices: Any, axis: int) -> Any:
 take_along = general(
     "take_along", _take_along,
     lambda ops, g, out, x, indices, axis: ops.put_along(g, indices, axis=axis, length=x.shape[axis]), None,
+    warns=False,
     symbol="take", latex=r"{0}_{{{1}}}", locals_latex=("1", ""), sentence="takes elements of {0} in another order",
     keeps="inputs", doc="Elements by their positions along a negative axis, row by row; `lab.sort` uses it.")
 put_along = general(
     "put_along", _put_along, lambda ops, g, out, x, indices, axis, length: ops.take_along(g, indices, axis=axis), None,
-    symbol="put", latex=r"\operatorname{{put}}({0})", locals_latex=("1", ""),
+    warns=False, symbol="put", latex=r"\operatorname{{put}}({0})", locals_latex=("1", ""),
     sentence="adds {0} up at positions, row by row", keeps="inputs",
     doc="Sums into zeros by position along a negative axis, row by row; the rule of `take_along` uses it.")
 
 
 order_along = general(
-    "argsort", argsort_along, None, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
+    "argsort", argsort_along, None, warns=False, symbol="argsort", latex=r"\operatorname{{argsort}} {0}",
     sentence="finds the order of the elements of {0}", doc="The kernel-level argsort; `lab.argsort` is public.")
 
 
 best_positions = general(
-    "top_positions", chosen("top_positions", top_positions), None, symbol="top k",
+    "top_positions", chosen("top_positions", top_positions), None, warns=False, symbol="top k",
     latex=r"\operatorname{{top}}_k {0}", sentence="finds the largest elements of {0}", registered="TopKV2",
     doc="Positions of the k largest elements of each row; `lab.math.top_k` uses it.")
 
@@ -103,15 +105,15 @@ def _distinct(x: Any) -> tuple[Any, Any, Any]:
 
 
 unique_values = general(
-    "unique", lambda x: x[_distinct(x)[0]], None, symbol="unique", latex=r"\operatorname{{unique}} {0}",
+    "unique", lambda x: x[_distinct(x)[0]], None, warns=False, symbol="unique", latex=r"\operatorname{{unique}} {0}",
     sentence="keeps each element of {0} once", registered="Unique",
     doc="The distinct elements; `lab.unique` is the public function.")
 unique_numbers = general(
-    "unique_numbers", lambda x: _distinct(x)[1].astype(np.int64), None, symbol="which",
+    "unique_numbers", lambda x: _distinct(x)[1].astype(np.int64), None, warns=False, symbol="which",
     latex=r"\operatorname{{which}} {0}", sentence="numbers the elements of {0} by their value",
     doc="For each element the number of its value; `lab.unique` uses it.")
 unique_counts = general(
-    "unique_counts", lambda x: _distinct(x)[2].astype(np.int64), None, symbol="count",
+    "unique_counts", lambda x: _distinct(x)[2].astype(np.int64), None, warns=False, symbol="count",
     latex=r"\operatorname{{count}} {0}", sentence="counts how often each element of {0} occurs",
     doc="How often each distinct element occurs; `lab.unique_with_counts` uses it.")
 
@@ -121,7 +123,7 @@ def _steps(rows: Any, values: Any, side: str) -> float:
 
 
 search = general(
-    "searchsorted", chosen("search_rows", search_rows, work=_steps), None, symbol="search",
+    "searchsorted", chosen("search_rows", search_rows, work=_steps), None, warns=False, symbol="search",
     latex=r"\operatorname{{search}}({0}, {1})",
     sentence="finds where {1} belongs in {0}", doc="The kernel-level search; `lab.searchsorted` is public.")
 

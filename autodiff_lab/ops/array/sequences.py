@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,8 @@ _MOST = 2**63 - 1
 _SMALL = 1 << 24
 """Up to here every integer is a float32."""
 _MASK = 2**64 - 1
+_FEW = 1024
+"""Numbers of a `linspace` up to which their weights are kept."""
 
 
 def _number(value: Any, dtype: Any, what: str) -> Any:
@@ -53,6 +56,9 @@ def range(start: TensorLike, limit: TensorLike | None = None, delta: TensorLike 
         made = _counting(*((0, start) if limit is None else (start, limit)), delta, dtype)  # type: ignore[arg-type]
         if made is not None:
             return named(tell_made(wrap(placed(made))), name)
+    made = _counting_floats(start, limit, delta) if dtype is None else None
+    if made is not None:
+        return named(tell_made(wrap(placed(made))), name)
     given = {"start": 0, "limit": start} if limit is None else {"start": start, "limit": limit}
     values = [_number(value, dtype, what) for what, value in {**given, "delta": delta}.items()]
     if values[2] == 0:
@@ -75,6 +81,17 @@ def _counting(start: int, limit: int, delta: int, dtype: Any) -> Any:
     if not delta or wanted.char not in "ilqfd" or max(abs(start), abs(limit), abs(delta)) >= _SMALL:
         return None
     return np.arange(start, limit, delta).astype(wanted, copy=False)
+
+
+def _counting_floats(start: Any, limit: Any, delta: Any) -> Any:
+    """Return float32 numbers where Python numbers of a usual size give them; None for what needs the long way."""
+    values = (0, start, delta) if limit is None else (start, limit, delta)
+    for value in values:
+        if value.__class__ not in (int, float) or not abs(value) < _SMALL:
+            return None
+    if not delta or float not in map(type, values):
+        return None
+    return _floating([np.float32(value) for value in values])
 
 
 def _counted(count: int) -> int:
@@ -108,8 +125,17 @@ def _floating(values: list[Any]) -> Any:
     return start + np.arange(count).astype(start.dtype) * delta
 
 
+@lru_cache(64)
+def _few_weights(num: int) -> Any:
+    weights = np.arange(num) / max(num - 1, 1)
+    weights.setflags(write=False)
+    return weights
+
+
 def _weights(num: int, like: Any) -> Any:
     """Return the weight of the last end in each number."""
+    if num <= _FEW and like.dtype.kind == "f" and not on_gpu(like):
+        return _few_weights(num)
     wide = np.complex128 if like.dtype.kind == "c" else np.float64
     return arange(num, like, wide) / max(num - 1, 1)
 
@@ -123,7 +149,8 @@ def _spaced(first: Any, last: Any, num: int, axis: int) -> Any:
         line = low + (high - low) * weight
     if num > 1:
         line[..., -1] = high
-    return np.moveaxis(line.astype(first.dtype), -1, axis)
+    line = line.astype(first.dtype)
+    return line if axis == -1 else np.moveaxis(line, -1, axis)
 
 
 def _spaced_rule(last: bool) -> Any:
@@ -137,7 +164,7 @@ def _spaced_rule(last: bool) -> Any:
 
 
 spaced = general(
-    "linspace", _spaced, _spaced_rule(last=False), _spaced_rule(last=True), symbol="linspace",
+    "linspace", _spaced, _spaced_rule(last=False), _spaced_rule(last=True), warns=False, symbol="linspace",
     latex=r"\operatorname{{linspace}}({0}, {1})", locals_latex=(r"1 - \tfrac{{i}}{{n - 1}}", r"\tfrac{{i}}{{n - 1}}"),
     sentence="spaces numbers evenly from {0} to {1}", keeps="nothing", registered="LinSpace",
     doc="The kernel-level linspace along a negative axis; `lab.linspace` is the public function.")
@@ -145,7 +172,9 @@ spaced = general(
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     first = convert(start)
-    last = convert_to_tensor(stop, None if isinstance(stop, (Tensor, Variable)) else first.dtype)
+    plain = stop.__class__ is float and first._held.dtype.char in "fd"
+    known = plain or isinstance(stop, (Tensor, Variable))
+    last = convert(stop, first) if plain else convert_to_tensor(stop, None if known else first.dtype)
     if first.dtype != last.dtype:
         raise dtypes_unequal("linspace", start=first, stop=last)
     count = as_integer(num, "linspace: num")

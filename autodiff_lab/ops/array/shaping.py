@@ -64,6 +64,21 @@ def _open_length(shape: tuple[int, ...], wanted: tuple[int, ...]) -> int:
     return math.prod([n for n in shape if n]) // math.prod([n for n in wanted if n > 0])
 
 
+@lru_cache(4096)
+def _filled_in(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that is wanted, with a length in place of -1."""
+    if wanted.count(-1) > 1:
+        raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}.")
+    size, known = math.prod(shape), math.prod([n for n in wanted if n != -1])
+    found = _open_length(shape, wanted) if -1 in wanted else 1
+    if min(wanted, default=0) < -1:
+        raise InvalidArgumentError(f"reshape: lengths must not be negative, except one of -1, got {wanted}.")
+    if known * found != size:
+        raise ShapeMismatch(
+            f"reshape: cannot reshape {size} elements of shape {shape} to {wanted}. Try -1 for one of the lengths.")
+    return tuple(found if n == -1 else n for n in wanted)
+
+
 def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     try:
         x = convert(tensor)
@@ -73,18 +88,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     size = x._held.size
     if wanted and min(wanted) > 0 and math.prod(wanted) == size:  # most calls, by the shortest way
         return reshape_to(x, shape=wanted, name=name)
-    if wanted.count(-1) > 1:
-        raise InvalidArgumentError(f"reshape: only one length may be -1, got {wanted}.")
-    known = math.prod([n for n in wanted if n != -1])
-    found = _open_length(x._held.shape, wanted) if -1 in wanted else 1
-    if min(wanted, default=0) < -1:
-        raise InvalidArgumentError(f"reshape: lengths must not be negative, except one of -1, got {wanted}.")
-    if known * found != size:
-        raise ShapeMismatch(
-            f"reshape: cannot reshape {size} elements of shape {x._held.shape} to {wanted}. "
-            "Try -1 for one of the lengths.")
-    wanted = tuple(found if n == -1 else n for n in wanted)
-    return reshape_to(x, shape=wanted, name=name)
+    return reshape_to(x, shape=_filled_in(x._held.shape, wanted), name=name)
 
 
 def transpose(a: TensorLike, perm: IntsLike | None = None, conjugate: bool = False, name: str | None = None) -> Tensor:

@@ -225,7 +225,7 @@ def _cross(a: Any, b: Any) -> Any:
 
 cross_product = general(
     "cross", _cross, lambda ops, g, out, a, b: ops.cross(b, g),
-    lambda ops, g, out, a, b: ops.cross(g, a), symbol="×", latex=r"{0} \times {1}",
+    lambda ops, g, out, a, b: ops.cross(g, a), warns=False, symbol="×", latex=r"{0} \times {1}",
     locals_latex=(r"{1} \times", r"\times {0}"), sentence="takes the cross product of {0} and {1}", keeps="inputs",
     registered="Cross", doc="The kernel-level cross product; `lab.linalg.cross` is the public function.")
 

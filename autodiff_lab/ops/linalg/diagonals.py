@@ -41,6 +41,8 @@ def bounds(k: Any, what: str) -> tuple[int, int]:
     InvalidArgumentError
         If it is neither a number nor a pair of them in ascending order.
     """
+    if k.__class__ is int:
+        return k, k
     given = as_integers(getattr(k, "_array", k), f"{what}: k")
     if len(given) not in (1, 2) or given[0] > given[-1]:
         raise InvalidArgumentError(f"{what}: k must be a diagonal or a pair (lowest, highest), got {k!r}.")
@@ -85,12 +87,13 @@ extract_range = general(
     "diag_range_part", _extract,
     lambda ops, g, out, x, low, high, align: ops.diag_range(
         g, low=low, high=high, rows=x.shape[-2], columns=x.shape[-1], align=align),
-    symbol="diag⁻¹", latex=r"\operatorname{{diag}}^{{-1}}({0})", locals_latex=("1",),
+    warns=False, symbol="diag⁻¹", latex=r"\operatorname{{diag}}^{{-1}}({0})", locals_latex=("1",),
     sentence="takes diagonals of {0}", keeps="nothing",
     doc="The kernel-level packed diagonals; `lab.linalg.diag_part(x, k=(low, high))`.")
 embed_range = general(
     "diag_range", _embed,
     lambda ops, g, out, x, low, high, rows, columns, align: ops.diag_range_part(g, low=low, high=high, align=align),
+    warns=False,
     symbol="diag", latex=r"\operatorname{{diag}}({0})", locals_latex=("1",), sentence="puts {0} on diagonals",
     keeps="nothing", doc="The kernel-level matrix of packed diagonals; `lab.linalg.diag(x, k=(low, high))`.")
 
@@ -98,10 +101,11 @@ embed_range = general(
 def _diag(x: Any, k: int, rows: int, columns: int) -> Any:
     """Return a vector (..., n) on diagonal k of zeros (..., rows, columns)."""
     x = ranked(x)
-    whole = zeros((*x.shape[:-1], rows, columns), x)
-    at = arange(x.shape[-1], x)
-    whole[..., at + max(-k, 0), at + max(k, 0)] = x
-    return whole
+    flat, n = zeros((*x.shape[:-1], rows * columns), x), x.shape[-1]
+    if n:
+        first = max(-k, 0) * columns + max(k, 0)
+        flat[..., first:first + (n - 1) * (columns + 1) + 1:columns + 1] = x
+    return flat.reshape(*x.shape[:-1], rows, columns)
 
 
 def _diag_part(x: Any, k: int) -> Any:
@@ -109,12 +113,12 @@ def _diag_part(x: Any, k: int) -> Any:
 
 
 diag_embed = general(
-    "diag", _diag, lambda ops, g, out, x, k, rows, columns: ops.diag_part(g, k=k),
+    "diag", _diag, lambda ops, g, out, x, k, rows, columns: ops.diag_part(g, k=k), warns=False,
     symbol="diag", latex=r"\operatorname{{diag}}({0})", locals_latex=("1",), sentence="puts {0} on a diagonal",
     keeps="nothing", registered="MatrixDiagV3", doc="The kernel-level diagonal matrix; `lab.linalg.diag`.")
 diag_extract = general(
     "diag_part", _diag_part,
-    lambda ops, g, out, x, k: ops.diag(g, k=k, rows=x.shape[-2], columns=x.shape[-1]),
+    lambda ops, g, out, x, k: ops.diag(g, k=k, rows=x.shape[-2], columns=x.shape[-1]), warns=False,
     symbol="diag⁻¹", latex=r"\operatorname{{diag}}^{{-1}}({0})", locals_latex=("1",),
     sentence="takes the diagonal of {0}", keeps="nothing", registered="MatrixDiagPartV3",
     doc="The kernel-level diagonal of a matrix; `lab.linalg.diag_part`.")
@@ -131,8 +135,9 @@ def _bits(rows: int, columns: int, lower: int, upper: int, word: Any) -> Any:
     return bits_of(_within(rows, columns, lower, upper, np.empty(0)), word)
 
 
+_SMALL = 16_384
+"""Elements of matrices up to which masks are kept: making one takes longer than using it."""
 _bits_small = lru_cache(maxsize=32)(_bits)
-"""For matrices so small that making the mask takes longer than using it."""
 
 
 def _band(x: Any, lower: int, upper: int) -> Any:
@@ -140,12 +145,13 @@ def _band(x: Any, lower: int, upper: int) -> Any:
     word = word_of(x)
     if word is None:
         return np.where(_within(rows, columns, lower, upper, x), x, x.dtype.type(0))
-    bits = (_bits_small if rows * columns <= 16_384 else _bits)(rows, columns, lower, upper, word)
+    bits = (_bits_small if rows * columns <= _SMALL else _bits)(rows, columns, lower, upper, word)
     return np.bitwise_and(x.view(word), bits).view(x.dtype)
 
 
 band = general(
     "band_part", _band, lambda ops, g, out, x, lower, upper: ops.band_part(g, lower=lower, upper=upper),
+    warns=False,
     symbol="band", latex=r"\operatorname{{band}}({0})", locals_latex=("1",), sentence="keeps a band of {0}",
     keeps="nothing", registered="MatrixBandPart", doc="The kernel-level band of a matrix; `lab.linalg.band_part`.")
 
@@ -236,8 +242,17 @@ def diag(diagonal: TensorLike, name: str | None = None, k: TensorLike = 0, num_r
 
 def _between(rows: int, columns: int, low: int, high: int) -> Any:
     """Return which elements of a matrix lie on diagonals low to high."""
+    return (_lying_small if rows * columns <= _SMALL else _lying)(rows, columns, low, high)
+
+
+def _lying(rows: int, columns: int, low: int, high: int) -> Any:
     distance = np.arange(columns) - np.arange(rows)[:, None]
-    return (distance >= low) & (distance <= high)
+    there = (distance >= low) & (distance <= high)
+    there.setflags(write=False)
+    return there
+
+
+_lying_small = lru_cache(maxsize=32)(_lying)
 
 
 def _check_packed(what: str, x: Tensor, whole: tuple[int, ...], low: int, high: int) -> None:

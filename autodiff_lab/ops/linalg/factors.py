@@ -61,12 +61,14 @@ def _lu_rule(ops: Any, g: Any, out: Any, x: Any, need: tuple[int, ...]) -> list[
 
 unpermute = general(
     "unpermute", lambda x, order: np.take_along_axis(x, np.argsort(order, axis=-1)[..., None], axis=-2),
-    lambda ops, g, out, x, order: ops.permute(g, order), None, symbol="Pᵀ", latex="P^T {0}", locals_latex=("P", ""),
+    lambda ops, g, out, x, order: ops.permute(g, order), None, warns=False,
+    symbol="Pᵀ", latex="P^T {0}", locals_latex=("P", ""),
     sentence="puts the rows of {0} back", keeps="inputs", stacked=False,
     doc="Rows put back in order; the rule of `lu` uses it.")
 permute = general(
     "permute", lambda x, order: np.take_along_axis(x, ranked(order)[..., None], axis=-2),
-    lambda ops, g, out, x, order: ops.unpermute(g, order), None, symbol="P", latex="P {0}", locals_latex=("P^T", ""),
+    lambda ops, g, out, x, order: ops.unpermute(g, order), None, warns=False,
+    symbol="P", latex="P {0}", locals_latex=("P^T", ""),
     sentence="puts the rows of {0} in order", keeps="inputs", stacked=False,
     doc="Rows in a given order; the rule of `unpermute` uses it.")
 lu_packed = general(

@@ -105,7 +105,7 @@ def _bitcast(x: Any, dtype: str) -> Any:
 
 
 reread = general(
-    "bitcast", _bitcast, None, symbol="bits", latex=r"\operatorname{{bits}}({0})",
+    "bitcast", _bitcast, None, warns=False, symbol="bits", latex=r"\operatorname{{bits}}({0})",
     sentence="reads the bits of {0} as another dtype", registered="Bitcast",
     doc="The kernel-level bitcast; `lab.bitcast` is the public function.")
 

@@ -83,7 +83,7 @@ complex_of = general(
     "complex", _join,
     lambda ops, g, out, x, y: _narrowed(ops, ops.real_part(g), x),
     lambda ops, g, out, x, y: -_narrowed(ops, ops.imaginary_part(g), y),
-    symbol="x+iy", latex="{0} + i {1}", locals_latex=(r"\Re", r"-\Im"),
+    warns=False, symbol="x+iy", latex="{0} + i {1}", locals_latex=(r"\Re", r"-\Im"),
     sentence="joins {0} and {1} to a complex number", keeps="nothing", registered="Complex",
     doc="The kernel-level join of two parts; `lab.complex` is the public function.")
 

@@ -40,7 +40,7 @@ def _inverted(x: Any) -> Any:
 
 
 inverse_order = general(
-    "invert_permutation", _inverted, None, symbol="π⁻¹", latex="{0}^{{-1}}",
+    "invert_permutation", _inverted, None, warns=False, symbol="π⁻¹", latex="{0}^{{-1}}",
     sentence="finds the permutation that undoes {0}", registered="InvertPermutation",
     doc="The kernel-level inversion; `lab.math.invert_permutation` is the public function.")
 
@@ -56,7 +56,7 @@ def _among_best(targets: Any, predictions: Any, k: int) -> Any:
 
 
 hits = general(
-    "in_top_k", _among_best, None, symbol="∈ top k", latex=r"{0} \in \operatorname{{top}}_k {1}",
+    "in_top_k", _among_best, None, warns=False, symbol="∈ top k", latex=r"{0} \in \operatorname{{top}}_k {1}",
     sentence="asks whether {0} is among the best of {1}", registered="InTopKV2",
     doc="The kernel-level test; `lab.math.in_top_k` is the public function.")
 

@@ -159,7 +159,7 @@ clip = general(
     "clip", _clip, _clip_rule,
     lambda ops, g, out, x, low, high: ops.gate(g, ops.below(ops.minimum(x, high), low)),
     lambda ops, g, out, x, low, high: ops.gate(g, ops.below(high, x) * ops.not_below(high, low)),
-    symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",
+    warns=False, symbol="clip", latex=r"\operatorname{{clip}}({0}, {1}, {2})",
     locals_latex=(r"[{1} \le {0} \le {2}]", "[{0} < {1}]", "[{0} > {2}]"),
     sentence="keeps {0} between {1} and {2}", keeps="inputs", registered="ClipByValue",
     expression="larger(smaller({0}, {2}), {1})",

@@ -57,17 +57,17 @@ def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, ids: Any, count: int, empt
 
 sum_segments = general(
     "segment_sum", chosen("segment_sum", reference.segment_sum), _sum_rule, None,
-    symbol="Σ by", latex=r"\sum_{{i \in s}} {0}_i", locals_latex=("1", ""),
+    warns=False, symbol="Σ by", latex=r"\sum_{{i \in s}} {0}_i", locals_latex=("1", ""),
     sentence="adds up the elements of {0} by segments", keeps="inputs", registered="SegmentSum",
     doc="The kernel-level sum; `lab.math.segment_sum` and `lab.math.unsorted_segment_sum` are the public functions.")
 max_segments = general(
     "segment_max", chosen("segment_max", reference.segment_max), _extreme_rule, None,
-    symbol="max by", latex=r"\max_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \max]", ""),
+    warns=False, symbol="max by", latex=r"\max_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \max]", ""),
     sentence="takes the largest element of each segment of {0}", registered="SegmentMax",
     doc="The kernel-level maximum; `lab.math.segment_max` and `lab.math.unsorted_segment_max` are public.")
 min_segments = general(
     "segment_min", chosen("segment_min", reference.segment_min), _extreme_rule, None,
-    symbol="min by", latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
+    warns=False, symbol="min by", latex=r"\min_{{i \in s}} {0}_i", locals_latex=(r"[{0}_i = \min]", ""),
     sentence="takes the smallest element of each segment of {0}", registered="SegmentMin",
     doc="The kernel-level minimum; `lab.math.segment_min` and `lab.math.unsorted_segment_min` are public.")
 

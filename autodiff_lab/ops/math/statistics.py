@@ -42,6 +42,7 @@ def _norm_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdi
 
 norm_over = general(
     "euclidean_norm", _euclidean_norm, _norm_rule,
+    warns=False,
     symbol="‖x‖", latex=r"\left\lVert {0} \right\rVert", locals_latex=(r"\frac{{{0}}}{{\lVert {0} \rVert}}",),
     sentence="takes the length of {0}", registered="EuclideanNorm",
     doc="The kernel-level norm; `lab.math.reduce_euclidean_norm` is the public function.")

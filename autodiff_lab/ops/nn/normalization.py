@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.primitives import reshape_to
 from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
@@ -27,12 +28,14 @@ from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.arithmetic import pow, square
 from autodiff_lab.ops.math.elementary import squared_difference
 from autodiff_lab.ops.math.exponential import rsqrt
-from autodiff_lab.ops.math.reductions import mean_over, reduce_sum
+from autodiff_lab.ops.math.reductions import mean_over, reduce_sum, unless_few
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import IntsLike, TensorLike
 
 Axes = tuple[int, ...]
+_FEW = 512
+"""Elements below which moments are NumPy's: choosing another kernel would cost more."""
 
 
 def _elements(g: Any, x: Any, *rest: Any, **how: Any) -> int:
@@ -138,7 +141,7 @@ def _moments_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, need: tuple[in
 
 
 mean_and_variance = general(
-    "moments", chosen("moments", reference.moments), _moments_rule, shared=True, warns=False,
+    "moments", unless_few(_FEW, "moments", reference.moments), _moments_rule, shared=True, warns=False,
     symbol="mean, σ²", latex=r"\left(\overline{{{0}}},\ \overline{{({0} - \overline{{{0}}})^2}}\right)",
     locals_latex=(r"\frac{{g_1 + 2 g_2 ({0} - \overline{{{0}}})}}{{n}}",),
     sentence="takes the mean and the variance of {0}",
@@ -170,12 +173,18 @@ def moments(x: TensorLike, axes: IntsLike, shift: TensorLike | None = None, keep
     if is_half(x._held.dtype):
         mean, variance = moments(cast(x, "float32"), over, keepdims=keepdims)
         return named((cast(mean, x.dtype), cast(variance, x.dtype)), name)
-    mean = mean_over(x, axes=over, keepdims=True)
-    # The mean in the squares must not be held constant: its contribution to the gradient is 0, but not to the next
-    # order.
-    squares = squared_difference(x, mean) if x._held.dtype.kind == "c" else square(x - mean)
-    variance = mean_over(squares, axes=over, keepdims=flag(keepdims, "moments: keepdims"))
-    return named((mean if keepdims or not over else squeeze(mean, over), variance), name)
+    keepdims = flag(keepdims, "moments: keepdims")
+    if x._held.dtype.kind == "c":
+        mean = mean_over(x, axes=over, keepdims=True)
+        # The mean in the squares must not be held constant: its contribution to the gradient is 0, but not to the next
+        # order.
+        variance = mean_over(squared_difference(x, mean), axes=over, keepdims=True)
+    else:
+        mean, variance = mean_and_variance(x, axes=over)
+    if not keepdims and over:
+        kept = tuple([n for k, n in enumerate(x._held.shape, -x._held.ndim) if k not in over])
+        mean, variance = reshape_to(mean, shape=kept), reshape_to(variance, shape=kept)
+    return named((mean, variance), name)
 
 
 def weighted_moments(x: TensorLike, axes: IntsLike, frequency_weights: TensorLike, keepdims: bool = False,
