@@ -27,6 +27,9 @@ ROOT = {
     "convolve": "lab.nn.conv1d", "interp": "lab.searchsorted and lab.gather", "jacobian": "tape.jacobian",
     "kron": "lab.einsum('ij,kl->ikjl', x, y), and lab.reshape", "tree_map": "lab.nest.map_structure",
     "value_and_gradient": "lab.value_with_gradient",
+    "index_add": "lab.tensor_scatter_nd_add, or lab.math.unsorted_segment_sum into zeros",
+    "scatter_add": "lab.tensor_scatter_nd_add, or lab.math.unsorted_segment_sum into zeros",
+    "segment_softmax": "exponentials over lab.gather(lab.math.unsorted_segment_sum(exponentials, ids, n), ids)",
     "array": "lab.constant", "as_tensor": "lab.constant", "asarray": "lab.constant",
     "audio": "scipy.io.wavfile, and lab.signal for transforms",
     "autograd": "lab.GradientTape, lab.gradient and lab.custom_gradient; lab.record finds where a nan begins",
@@ -164,6 +167,7 @@ LAYERS = {
     "DepthwiseConv1D": "lab.layers.DepthwiseConv2D, with an axis of length 1",
     "EinsumDense": "lab.layers.Dense, or lab.einsum in a layer of your own",
     "InstanceNormalization": "lab.layers.GroupNormalization(groups=-1)",
+    "LayerNorm": "lab.layers.LayerNormalization", "RMSNorm": "lab.layers.RMSNormalization",
     "InstanceNorm2d": "lab.layers.GroupNormalization(groups=-1)",
     "GroupQueryAttention": "lab.layers.MultiHeadAttention", "SeparableConv1D": "lab.layers.SeparableConv2D, with an "
     "axis of length 1", "SpectralNormalization": "kernel_constraint=... of the layer",
@@ -200,6 +204,14 @@ NN = {
     "Flatten": "lab.layers.Flatten", "GRU": "lab.layers.GRU", "LayerNorm": "lab.layers.LayerNormalization",
     "MaxPool2d": "lab.layers.MaxPool2D", "ModuleList": "a Python list: modules look into it", "NLLLoss":
     "lab.losses.SparseCategoricalCrossentropy", "Sigmoid": "lab.sigmoid", "Softmax": "lab.nn.softmax",
+    "celu": "lab.nn.elu", "cross_entropy": "lab.nn.sparse_softmax_cross_entropy_with_logits(labels, logits), or "
+    "lab.nn.softmax_cross_entropy_with_logits for probabilities",
+    "huber_loss": "lab.losses.huber", "smooth_l1_loss": "lab.losses.huber", "mse_loss":
+    "lab.losses.mean_squared_error", "l1_loss": "lab.losses.mean_absolute_error", "kl_div":
+    "lab.losses.kl_divergence(y_true, y_pred), of probabilities", "poisson_nll_loss":
+    "lab.losses.poisson, or lab.nn.log_poisson_loss for logarithms of rates", "instance_norm":
+    "lab.layers.GroupNormalization(groups=-1)", "interpolate": "lab.image.resize", "pixel_shuffle":
+    "lab.nn.depth_to_space", "pixel_unshuffle": "lab.nn.space_to_depth",
     "BCEWithLogitsLoss": "lab.losses.BinaryCrossentropy(from_logits=True)", "L1Loss": "lab.losses.MeanAbsoluteError",
 }  # fmt: skip
 
@@ -211,7 +223,8 @@ SIGNAL = {
     "hann_window": _WINDOW, "idct": "lab.matmul(x, scipy.fft.idct(numpy.eye(n)))",
     "inverse_stft": "lab.signal.irfft, and lab.tensor_scatter_nd_add for the sum of the frames",
     "kaiser_window": _WINDOW, "linear_to_mel_weight_matrix": "librosa.filters.mel, whose matrix can be multiplied",
-    "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
+    "irfft2": "lab.signal.irfft2d", "rfft2": "lab.signal.rfft2d", "fft2": "lab.signal.fft2d", "ifft2":
+    "lab.signal.ifft2d", "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
     "stft": "lab.signal.rfft of the frames times a window; lab.gather makes the frames",
 }  # fmt: skip
 
@@ -241,7 +254,7 @@ _OWN_LOSS = "a function of y_true and y_pred, which compile and fit take as a lo
 LOSSES = {
     "BinaryFocalCrossentropy": _OWN_LOSS, "CTC": "lab.nn.ctc_loss", "CategoricalFocalCrossentropy": _OWN_LOSS,
     "CategoricalHinge": _OWN_LOSS, "Circle": _OWN_LOSS, "Dice": _OWN_LOSS, "TripletMargin": _OWN_LOSS,
-    "Tversky": _OWN_LOSS,
+    "TripletLoss": _OWN_LOSS, "Tversky": _OWN_LOSS,
 }  # fmt: skip
 
 _READ = "matplotlib.pyplot.imread, which returns an array"

@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 
 import autodiff_lab as lab
+from autodiff_lab.ops import random_drawing
 from tests.refusals import refused
 
 random, errors = lab.random, lab.errors
@@ -74,6 +75,19 @@ def test_the_upper_end_is_never_reached_whatever_the_dtype(dtype: str) -> None:
     assert drawn.dtype == dtype
     assert np.all(drawn.numpy() < 1)
     assert np.all(drawn.numpy() >= 0)
+
+
+class NearlyOne:
+    """A source whose numbers are the largest below 1, which float32 rounds to 1."""
+
+    def random(self, shape: tuple[int, ...]) -> Any:
+        return np.full(shape, np.nextafter(1.0, 0.0))
+
+
+@pytest.mark.parametrize("bounds", [(0, None), (0.0, 1.0), (-1.0, 1.0)])
+def test_a_number_that_rounding_made_the_upper_end_is_the_one_before_it(bounds: tuple[float, float | None]) -> None:
+    drawn = random_drawing.draw_uniform(NearlyOne(), (3,), *bounds, "float32", "uniform").numpy()  # type: ignore[arg-type]
+    assert drawn.tolist() == [float(np.nextafter(np.float32(1), np.float32(0)))] * 3
 
 
 def test_the_global_seed_repeats_everything_that_follows() -> None:

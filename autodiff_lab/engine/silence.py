@@ -20,6 +20,13 @@ def _found() -> tuple[ContextVar[Any], Any] | None:
 
 
 _SILENCE = _found()
+HOW_NUMPY_WARNS: ContextVar[Any] | None = None if _SILENCE is None else _SILENCE[0]
+"""The variable that `numpy.errstate`, and so much of `numpy.linalg`, sets and sets back."""
+
+
+def how_numpy_warns() -> Any:
+    """Return the object that says what NumPy does about overflow and its kin in this context; None if it is unset."""
+    return None if HOW_NUMPY_WARNS is None else HOW_NUMPY_WARNS.get(None)
 
 
 def quietly(function: Callable[..., Any], *arguments: Any, **more: Any) -> Any:

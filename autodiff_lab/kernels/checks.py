@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,7 @@ def check_positions(positions: Any, length: int, what: str) -> None:
 
 def told(x: Any) -> str:
     """Return the values of an array for a message; for one on a GPU its shape and device, so as not to wait."""
-    return f"shape {x.shape} on {x.memory.name}" if hasattr(x, "memory") else f"{x.tolist()}"
+    return f"shape {x.shape} on {x.memory.name}" if hasattr(x, "memory") else reprlib.repr(x.tolist())
 
 
 def require(holds: Any, error: Callable[[], Exception]) -> None:

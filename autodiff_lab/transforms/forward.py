@@ -171,6 +171,13 @@ def _along(primals: list[Any], tangents: list[Any]) -> list[Any]:
     return [convert(t, p if isinstance(p, Tensor) else None) for t, p in zip(tangents, primals, strict=True)]
 
 
+def _values(primals: Any, what: str) -> list[Any]:
+    """Return one value for each argument; a tensor is not a list of them, although it has rows."""
+    if isinstance(primals, (Tensor, Variable)):
+        raise InvalidArgumentError(f"{what} must be a list with a value for each argument, got a tensor. Try [x].")
+    return listed(primals, what)
+
+
 def jvp(function: Callable[..., R], primals: Sequence[TensorLike], tangents: Sequence[TensorLike]) -> tuple[R, Any]:
     """Return the value and Jacobian-vector product of a function at the given primals.
 
@@ -191,7 +198,7 @@ def jvp(function: Callable[..., R], primals: Sequence[TensorLike], tangents: Seq
     (9.0, 6.0)
     """
     check_function(function, "jvp")
-    inputs = [p if isinstance(p, Variable) else convert(p) for p in listed(primals, "jvp: primals")]
+    inputs = [p if isinstance(p, Variable) else convert(p) for p in _values(primals, "jvp: primals")]
     check_points(inputs, "jvp")
     with ForwardAccumulator(inputs, _along(inputs, listed(tangents, "jvp: tangents"))) as accumulator:
         value = function(*inputs)
@@ -212,6 +219,6 @@ def vjp(function: Callable[..., R], primals: Sequence[TensorLike], cotangent: ob
     """
     from autodiff_lab.transforms.functional import value_with_pullback
 
-    value, back = value_with_pullback(function, *listed(primals, "vjp: primals"))
+    value, back = value_with_pullback(function, *_values(primals, "vjp: primals"))
     found = back(cotangent)
     return value, found if isinstance(found, tuple) else (found,)

@@ -33,6 +33,11 @@ def _spaced(x: Any) -> Any:
     return tape.gradient(y, x)
 
 
+def _silent() -> float:
+    with np.errstate(all="ignore"):
+        return float(np.exp(np.float32(1.0)))
+
+
 ARRAY = np.array([0.5, 4.0], np.float32)
 
 
@@ -47,6 +52,9 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "NumPy numbers": lambda x: x / np.sqrt(x.shape[0]) + 0.5 * np.log(2 * np.pi) - np.float32(np.pi**2) * x,
     "a NumPy array from outside": lambda x: x * ARRAY,
     "NumPy arrays made inside": lambda x: lab.constant(np.eye(2, dtype=np.float32)) @ x[:, None] + np.linspace(0, 1, 2),
+    "linear algebra of NumPy": lambda x: x * float(np.linalg.det(np.linalg.inv(np.eye(2) * 4.0))),
+    "an inverted permutation": lambda x: lab.gather(x, lab.math.invert_permutation(lab.argsort(x))),
+    "a block in which NumPy is silent": lambda x: x * _silent(),
     "NumPy values of an object": lambda x: x * Holder.scale + Holder.rows[1] + [np.float32(1), 2.0],
     "an array as weights of an initializer": lambda x: lab.constant_initializer(ARRAY)((2,)) * x,
     "the gradient of a linspace": _spaced,

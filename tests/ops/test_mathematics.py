@@ -161,6 +161,13 @@ def test_casts_saturate_at_what_the_dtype_holds() -> None:
     assert lab.saturate_cast([1e20], lab.float16).numpy().tolist() == [65504.0]
 
 
+def test_a_float32_range_is_what_the_long_way_gives() -> None:
+    for limits in ((-2.0, 3.0), (0, 1, 0.1), (0.3, 7, 0.7), (5.0, -5, -1.3), (3.0, 3.0), (1.0, 0.0), (2.5,)):
+        given = [lab.constant(float(value)) for value in limits]
+        np.testing.assert_array_equal(lab.range(*limits).numpy(), lab.range(*given).numpy())
+        assert lab.range(*limits).dtype == lab.float32
+
+
 def test_counts() -> None:
     assert lab.math.bincount([[1, 2], [1, 1]], axis=-1).numpy().tolist() == [[0, 1, 1], [0, 2, 0]]
     assert lab.math.bincount([1, 1, 3], minlength=6, binary_output=True).numpy().tolist() == [0, 1, 0, 1, 0, 0]

@@ -36,6 +36,14 @@ SAID: list[tuple[str, Callable[[], object], type[Exception], list[str]]] = [
     ("slope at 3", lambda: lab.gradient(lambda x: x * x)(3), TypeError, ["gradient", "int32", "3.0 instead of 3"]),
     ("curve at 3", lambda: lab.hessian(lab.reduce_sum)([1, 2]), TypeError, ["hessian", "int32", "lab.cast"]),
     ("along 1", lambda: lab.jvp(lab.square, [3], [1]), TypeError, ["jvp", "int32", "3.0 instead of 3"]),
+    ("a bare primal", lambda: lab.jvp(lab.square, X, X), ValueError, ["jvp", "a list", "Try [x]"]),
+    ("a bare primal", lambda: lab.vjp(lab.square, X, X), ValueError, ["vjp", "a list", "Try [x]"]),
+    (
+        "logits of a row first",
+        lambda: lab.losses.SparseCategoricalCrossentropy(from_logits=True)([[1.0, 2.0]], [1]),
+        ValueError,
+        ["labels must have shape", "Labels come first"],
+    ),
     (
         "logits first",
         lambda: lab.nn.sparse_softmax_cross_entropy_with_logits(X, [0, 1]),

@@ -23,10 +23,11 @@ from threading import get_ident
 from typing import Any, Self
 
 from autodiff_lab.compile.front.frames import library_call, users_frame
-from autodiff_lab.compile.front.kinds import BY_NAME, NUMPYS, NUMPYS_KINDS, PACKAGE, pure, reads_attributes, root_of
+from autodiff_lab.compile.front.kinds import BY_NAME, PACKAGE, is_numpys, pure, reads_attributes, root_of
 from autodiff_lab.compile.front.surroundings import Surroundings
 from autodiff_lab.compile.front.trace import Refusal, Trace
 from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.engine.silence import how_numpy_warns
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
@@ -61,12 +62,14 @@ class Effects:
         self._applying: types.FrameType | None = None  # the op in which the profiler rests, until it returns
         self._plain: dict[Any, bool] = {}  # by op, whether its kernel is ours
         self._sinks: Any = None  # those that are known to be ours
+        self._warns: Any = None
 
     def __enter__(self) -> Self:
         # The garbage collector may run any code at any time, also between these lines, and says when.
         gc.callbacks.append(self._collector_stops)
         gc.callbacks.insert(0, self._collector_starts)
         self._collecting = False
+        self._warns = how_numpy_warns()
         sys.setprofile(self._observe)
         self._trace.rest, self._trace.observe = partial(sys.setprofile, None), partial(sys.setprofile, self._observe)
         return self
@@ -78,6 +81,8 @@ class Effects:
         gc.callbacks.remove(self._collector_stops)
         if self._applying is not None and not self._trace.refusals:  # it ended before the trace noted it
             self.refusals.append(Refusal("an op raised an error, after which its calls could not be observed", None))
+        if how_numpy_warns() is not self._warns:
+            self.refusals.append(Refusal("it changes how NumPy warns, which a program would not repeat", None))
 
     def _collector_starts(self, phase: str, about: Any) -> None:
         if phase == "start" and get_ident() == self._thread:
@@ -144,8 +149,7 @@ class Effects:
                 through, local = library_call(frame), frame.f_locals.values()
                 self._around.looks_up_names(frame.f_code, frame.f_globals, local, through)
             return
-        owner = type(getattr(called, "__self__", None))
-        if self._stack[-1] == _THEIRS or (called not in NUMPYS and owner not in NUMPYS_KINDS):
+        if self._stack[-1] == _THEIRS or not is_numpys(called):
             here, through = users_frame(frame)
             name = _name(called)
             said = f"{name}() is called" if through is None else f"{through.f_code.co_qualname}() calls {name}()"

@@ -24,6 +24,7 @@ import numpy as np
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.engine.shape import TensorShape
+from autodiff_lab.engine.silence import HOW_NUMPY_WARNS
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.events import TensorLeft
 
@@ -84,15 +85,22 @@ _ARRAY_METHODS = frozenset({
     "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes",
     "take", "tobytes", "tolist", "trace", "transpose", "var", "view",
 })  # fmt: skip
-NUMPYS = frozenset(
+_NUMPYS = frozenset(
     getattr(_multiarray, name, None)
     for name in ("bincount", "c_einsum", "compare_chararrays", "dragon4_positional", "dragon4_scientific", "empty",
                  "format_longfloat", "interp", "interp_complex", "normalize_axis_index", "_make_extobj",
                  "_monotonicity", "_place", "_unique_hash")
 )  # fmt: skip
-"""What NumPy's own Python code may call as well."""
-NUMPYS_KINDS = frozenset(getattr(_multiarray, name, None) for name in ("nditer", "_array_converter"))
-"""Classes whose methods NumPy's own Python code may call."""
+_NUMPYS_KINDS = frozenset(getattr(_multiarray, name, None) for name in ("nditer", "_array_converter"))
+
+
+def is_numpys(called: Any) -> bool:
+    """Return whether NumPy's own Python code may call this built-in function or method."""
+    owner = getattr(called, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType):
+        return called in _NUMPYS
+    wraps = isinstance(owner, np.ndarray) and called.__name__ == "__array_wrap__"
+    return wraps or type(owner) in _NUMPYS_KINDS or (owner is HOW_NUMPY_WARNS and owner is not None)
 
 
 def root_of(scope: dict[str, Any]) -> str:

@@ -75,8 +75,10 @@ def _in_trace(*values: Any) -> bool:
 
 
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
-    _integers(x, "invert_permutation")
-    return inverse_order(x, name=name)
+    order = alone(convert(x))
+    if order._held.size and order._held.dtype.kind not in "iu":
+        raise not_integers(order.dtype, "invert_permutation: numbers")
+    return inverse_order(order, name=name)
 
 
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:

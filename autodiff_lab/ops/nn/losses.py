@@ -137,7 +137,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
     x = _logits(logits, "sparse_softmax_cross_entropy_with_logits")
     if t._held.shape != x._held.shape[:-1]:
         raise ShapeMismatch(f"sparse_softmax_cross_entropy_with_logits: labels must have shape {x._held.shape[:-1]} "
-                            f"for logits of shape {x._held.shape}, got {t._held.shape}.")
+                            f"for logits of shape {x._held.shape}, got {t._held.shape}."
+                            + (" Labels come first." if t._held.ndim > x._held.ndim else ""))
     return cross_entropy_of_numbers(x, t, name=name)
 
 

@@ -200,6 +200,20 @@ def context_variable(wrap):
 
 
 @scenario()
+def numpys_warnings_set_inside(wrap):
+    @wrap
+    def f(x):
+        np.seterr(over="raise")
+        return x
+
+    with np.errstate():
+        for _ in range(3):
+            np.seterr(over="warn")
+            f(X)
+            yield np.geterr()["over"]
+
+
+@scenario()
 def context_variable_set_inside(wrap):
     steps = contextvars.ContextVar("steps", default=0)
 
