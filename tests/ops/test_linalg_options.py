@@ -122,6 +122,24 @@ def test_tridiagonal_gradients_reach_diagonals_and_right_hand_sides() -> None:
         assert check, str(check)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 5), (3, 1), (3, 2)])
+def test_a_tridiagonal_product_at_once_is_that_of_ops_one_by_one(shape: tuple[int, ...]) -> None:
+    packed, b = lab.constant(rng.normal(size=shape)), lab.constant(rng.normal(size=(*shape[:-2], shape[-1], 2)))
+
+    def run() -> list[Any]:
+        with lab.GradientTape() as tape:
+            tape.watch([packed, b])
+            y = L.tridiagonal_matmul(packed, b)
+            loss = lab.reduce_sum(y * y * y)
+        return [y, *tape.gradient(loss, [packed, b])]
+
+    quick = run()
+    with lab.record():
+        slow = run()
+    for one, other in zip(quick, slow, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12, 1e-12)
+
+
 def test_a_singular_tridiagonal_system_has_no_solution() -> None:
     assert np.isnan(L.tridiagonal_solve(np.zeros((3, 4)), np.ones(4))).all()
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.apply import general
+from autodiff_lab.engine.apply import apply_op, general
 from autodiff_lab.engine.convert import convert, convert_pair
+from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.events.listener import tell_peek
+from autodiff_lab.events.listener import heard, tell_peek, trace_now
+from autodiff_lab.kernels.arrays import on_gpu
 from autodiff_lab.kernels.matmul.triangular import solve_tridiagonal
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis, stack
@@ -51,20 +53,35 @@ def _behind(ops: Any, x: Any, axis: int) -> Any:
 
 def _turned(ops: Any, packed: Any) -> Any:
     """Return the diagonals of the transpose."""
+    if packed.__class__ is np.ndarray:
+        turned = np.zeros(packed.shape, packed.dtype)
+        turned[..., 0, :-1], turned[..., 1, :] = packed[..., 2, 1:], packed[..., 1, :]
+        turned[..., 2, 1:] = packed[..., 0, :-1]
+        return turned
     above, below = _ahead(ops, _row(ops, packed, 2), -1), _behind(ops, _row(ops, packed, 0), -1)
     return ops.concat(above, _row(ops, packed, 1), below, axis=-2)
 
 
-def _rule_diagonals(ops: Any, g: Any, out: Any, packed: Any, b: Any) -> Any:
+def _of_rows(ops: Any, g: Any, x: Any) -> Any:
+    """Return Σ g·x along rows (*b, n, k) for the diagonals of a matrix that g and x belong to the sides of."""
+    if g.__class__ is x.__class__ is np.ndarray:
+        sums = np.zeros((*g.shape[:-2], 3, g.shape[-2]), g.dtype)
+        np.add.reduce(g[..., :-1, :] * x[..., 1:, :], axis=-1, out=sums[..., 0, :-1])
+        np.add.reduce(g * x, axis=-1, out=sums[..., 1, :])
+        np.add.reduce(g[..., 1:, :] * x[..., :-1, :], axis=-1, out=sums[..., 2, 1:])
+        return sums
+    diagonals = [ops.sum(g * y, axes=(-1,), keepdims=False) for y in (_ahead(ops, x, -2), x, _behind(ops, x, -2))]
+    return ops.concat(*(ops.reshape(s, shape=(*s.shape[:-1], 1, s.shape[-1])) for s in diagonals), axis=-2)
+
+
+def _solve_rule(ops: Any, g: Any, out: Any, packed: Any, b: Any, need: tuple[int, ...]) -> list[Any]:
+    """T⁻ᵀ·g for b, and minus that times the solution for the diagonals."""
     z = ops.tridiagonal_solve(_turned(ops, packed), g)
-    diagonals = [ops.sum(z * x, axes=(-1,), keepdims=False) for x in (_ahead(ops, out, -2), out, _behind(ops, out, -2))]
-    rows = [ops.reshape(s, shape=(*s.shape[:-1], 1, s.shape[-1])) for s in diagonals]
-    return -ops.concat(*rows, axis=-2)
+    return [z if i else -_of_rows(ops, z, out) for i in need]
 
 
 solve_three = general(
-    "tridiagonal_solve", solve_tridiagonal, _rule_diagonals,
-    lambda ops, g, out, packed, b: ops.tridiagonal_solve(_turned(ops, packed), g),
+    "tridiagonal_solve", solve_tridiagonal, _solve_rule, shared=True,
     stacked=False, symbol="T⁻¹b", latex="{0}^{{-1}} {1}", locals_latex=("-{0}^{{-T}} (\\cdot) x^T", "{0}^{{-T}}"),
     sentence="solves the tridiagonal system {0} x = {1}", registered="TridiagonalSolve",
     doc="The kernel-level solution of a tridiagonal system; `lab.linalg.tridiagonal_solve` is the public function.")
@@ -103,6 +120,31 @@ def _packed(diagonals: Any, form: str, like: Any, what: str) -> Tensor:
     return stack([p if p._held.shape[:-1] == lead else broadcast_to(p, (*lead, n)) for p in parts], -2)
 
 
+def _multiply(packed: Any, b: Any) -> Any:
+    above, middle, below = (packed[..., i, :, None] for i in range(3))
+    total = middle * b
+    total[..., :-1, :] += above[..., :-1, :] * b[..., 1:, :]
+    total[..., 1:, :] += below[..., 1:, :] * b[..., :-1, :]
+    return total
+
+
+def _multiply_rule(ops: Any, g: Any, out: Any, packed: Any, b: Any, need: tuple[int, ...]) -> list[Any]:
+    made: list[Any] = []
+    for i in need:
+        if not i:
+            made.append(_of_rows(ops, g, b))
+        elif ops.raw:
+            made.append(_multiply(_turned(ops, packed), g))
+        else:
+            made.append(_multiplied(_turned(ops, packed), g))
+    return made
+
+
+_AT_ONCE = Op("tridiagonal_matmul", _multiply, _multiply_rule, None, stacked=False, warns=False,
+              sentence="multiplies {1} by the tridiagonal matrix {0}")
+"""A product where nobody hears of ops one by one; programs and recordings are made of those in `_multiplied`."""
+
+
 def _sides(packed: Tensor, b: Tensor, what: str) -> None:
     """Check that diagonals and right-hand sides (*b, n, k) go together."""
     lapack(packed, what)
@@ -125,14 +167,19 @@ def tridiagonal_matmul(diagonals: TensorLike, rhs: TensorLike, diagonals_format:
     b = _like(diagonals, rhs)
     packed = _packed(diagonals, diagonals_format, b, "tridiagonal_matmul")
     _sides(packed, b, "tridiagonal_matmul")
+    if trace_now() is None and not heard() and not on_gpu(packed._held) and not on_gpu(b._held):
+        return named(apply_op(_AT_ONCE, (packed, b), {}), name)
+    return named(_multiplied(packed, b), name)
+
+
+def _multiplied(packed: Tensor, b: Tensor) -> Tensor:
     above, middle, below = (matrix_transpose(slice_axis(packed, axis=-2, start=i, stop=i + 1)) for i in range(3))
     n = b._held.shape[-2]
     if n < 2:
-        return named(middle * b, name)
+        return middle * b
     upper = slice_axis(above, axis=-2, start=0, stop=n - 1) * slice_axis(b, axis=-2, start=1, stop=n)
     lower = slice_axis(below, axis=-2, start=1, stop=n) * slice_axis(b, axis=-2, start=0, stop=n - 1)
-    total = pad_axis(upper, axis=-2, before=0, after=1) + middle * b + pad_axis(lower, axis=-2, before=1, after=0)
-    return named(total, name)
+    return pad_axis(upper, axis=-2, before=0, after=1) + middle * b + pad_axis(lower, axis=-2, before=1, after=0)
 
 
 def tridiagonal_solve(diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact",
