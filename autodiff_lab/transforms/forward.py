@@ -23,7 +23,7 @@ from autodiff_lab.errors import DeviceMismatch, DtypeMismatch, InvalidArgumentEr
 from autodiff_lab.events.listener import SINKS, sinks_now
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
-from autodiff_lab.ops.math.complex_numbers import conj
+from autodiff_lab.ops.math.complex_numbers import conj, is_complex
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.transforms.custom import check_function, check_points
 
@@ -145,12 +145,15 @@ class ForwardAccumulator:
             outer.watch(cotangents)
             found = self._tape.gradient(asked, self._primals, output_gradients=cotangents) if asked else []
             pairs = [(dense(g), t) for g, t in zip(found, self._tangents, strict=False) if g is not None]
-            total = add_n([reduce_sum(g * conj(t)) for g, t in pairs]) if pairs else None
-        if total is None:
+            along = [g for g, _ in pairs], [t for _, t in pairs]
+            if any(is_complex(g) for g in along[0]):
+                along = [add_n([reduce_sum(g * conj(t)) for g, t in pairs])], [None]
+        if not pairs:
             return known
         # With several results the sum does not say which of them are unconnected; a second sweep does.
         how = UnconnectedGradients.ZERO if len(asked) == 1 else UnconnectedGradients.NONE
-        rest = iter(zip(asked, outer.gradient(total, cotangents, unconnected_gradients=how), strict=True))
+        twice = outer.gradient(along[0], cotangents, output_gradients=along[1], unconnected_gradients=how)
+        rest = iter(zip(asked, twice, strict=True))
         made: list[Any] = []
         for one in known:
             if one is None:

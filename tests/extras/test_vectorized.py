@@ -191,7 +191,8 @@ def test_gradients_pass_through(which: str, compiled: bool, together: list[int])
         call = lab.function(call)
         assert call.compile(rows), call.why()
     for a, b in zip(call(rows), wanted, strict=True):
-        np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5)
+        largest = np.abs(b.numpy()).max(initial=1.0)  # what cancels has the error of its terms, on any BLAS
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-5 * largest)
     assert together
     assert len(sources) == len(wanted)
 
