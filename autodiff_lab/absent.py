@@ -223,8 +223,7 @@ SIGNAL = {
     "hann_window": _WINDOW, "idct": "lab.matmul(x, scipy.fft.idct(numpy.eye(n)))",
     "inverse_stft": "lab.signal.irfft, and lab.tensor_scatter_nd_add for the sum of the frames",
     "kaiser_window": _WINDOW, "linear_to_mel_weight_matrix": "librosa.filters.mel, whose matrix can be multiplied",
-    "irfft2": "lab.signal.irfft2d", "rfft2": "lab.signal.rfft2d", "fft2": "lab.signal.fft2d", "ifft2":
-    "lab.signal.ifft2d", "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
+    **{f"{kind}2": f"lab.signal.{kind}2d" for kind in ("fft", "ifft", "rfft", "irfft")}, "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
     "stft": "lab.signal.rfft of the frames times a window; lab.gather makes the frames",
 }  # fmt: skip
 
