@@ -160,8 +160,7 @@ OPTIMIZERS = {
 
 LAYERS = {
     "AbstractRNNCell": "a layer with state_size and call(inputs, states), in lab.layers.RNN",
-    "BatchNorm1d": "lab.layers.BatchNormalization", "BatchNorm2d": "lab.layers.BatchNormalization",
-    "CategoryEncoding": _INPUTS,
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d"), "lab.layers.BatchNormalization"), "CategoryEncoding": _INPUTS,
     "Conv1d": "lab.layers.Conv1D", "Conv2d": "lab.layers.Conv2D",
     "ConvLSTM2D": "lab.layers.RNN with a cell of your own",
     "DepthwiseConv1D": "lab.layers.DepthwiseConv2D, with an axis of length 1",
@@ -223,7 +222,8 @@ SIGNAL = {
     "hann_window": _WINDOW, "idct": "lab.matmul(x, scipy.fft.idct(numpy.eye(n)))",
     "inverse_stft": "lab.signal.irfft, and lab.tensor_scatter_nd_add for the sum of the frames",
     "kaiser_window": _WINDOW, "linear_to_mel_weight_matrix": "librosa.filters.mel, whose matrix can be multiplied",
-    **{f"{kind}2": f"lab.signal.{kind}2d" for kind in ("fft", "ifft", "rfft", "irfft")}, "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
+    **{f"{kind}2": f"lab.signal.{kind}2d" for kind in ("fft", "ifft", "rfft", "irfft")},
+    "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
     "stft": "lab.signal.rfft of the frames times a window; lab.gather makes the frames",
 }  # fmt: skip
 

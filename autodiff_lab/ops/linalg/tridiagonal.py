@@ -70,7 +70,12 @@ def _of_rows(ops: Any, g: Any, x: Any) -> Any:
         np.add.reduce(g * x, axis=-1, out=sums[..., 1, :])
         np.add.reduce(g[..., 1:, :] * x[..., :-1, :], axis=-1, out=sums[..., 2, 1:])
         return sums
-    diagonals = [ops.sum(g * y, axes=(-1,), keepdims=False) for y in (_ahead(ops, x, -2), x, _behind(ops, x, -2))]
+    n, one = x.shape[-2], min(1, x.shape[-2])
+    first, last = ({"axis": -2, "start": start, "stop": n - one + start} for start in (0, one))
+    above = ops.sum(ops.slice_axis(g, **first) * ops.slice_axis(x, **last), axes=(-1,), keepdims=False)
+    below = ops.sum(ops.slice_axis(g, **last) * ops.slice_axis(x, **first), axes=(-1,), keepdims=False)
+    diagonals = (ops.pad_axis(above, axis=-1, before=0, after=one), ops.sum(g * x, axes=(-1,), keepdims=False),
+                 ops.pad_axis(below, axis=-1, before=one, after=0))
     return ops.concat(*(ops.reshape(s, shape=(*s.shape[:-1], 1, s.shape[-1])) for s in diagonals), axis=-2)
 
 
