@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,12 +103,17 @@ broadcast = general(
 )
 
 
+@lru_cache(4096)
+def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape with the reduced axes, which are negative, at length 1."""
+    rank = len(shape)
+    return tuple([1 if i - rank in axes else n for i, n in enumerate(shape)])
+
+
 def _sum_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
-    if keepdims or not axes:
-        return g  # the sweep spreads axes of size 1
-    rank = len(x.shape)
-    kept = tuple(1 if i - rank in axes else n for i, n in enumerate(x.shape))
-    return ops.reshape(g, shape=stack(g, out) + kept)
+    if keepdims or not axes or isinstance(g, np.generic):
+        return g  # the sweep spreads numbers, and axes of size 1
+    return ops.reshape(g, shape=stack(g, out) + kept_shape(tuple(x.shape), axes))
 
 
 _sum_of_many = chosen("sum", sum_over_axes, "reductions.sum_over")

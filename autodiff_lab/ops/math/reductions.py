@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_lab.engine.apply import apply_op, general
 from autodiff_lab.engine.convert import convert, handed
-from autodiff_lab.engine.primitives import negative_axes, stack, sum_over
+from autodiff_lab.engine.primitives import kept_shape, negative_axes, stack, sum_over
 from autodiff_lab.engine.shape import as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
@@ -29,19 +29,11 @@ if TYPE_CHECKING:
 _AXES = "x (*s), axis of s -> s without the axes (length 1 with keepdims)"
 
 
-def kept_shape(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of x with the reduced axes at length 1."""
-    shape = list(x.shape)
-    for axis in axes:
-        shape[axis] = 1
-    return tuple(shape)
-
-
 def _spread(ops: Any, value: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Put the reduced axes back with length 1; the sweep spreads them over the input."""
     if keepdims or not axes:
         return value
-    return ops.reshape(value, shape=stack(value, out) + kept_shape(x, axes))
+    return ops.reshape(value, shape=stack(value, out) + kept_shape(tuple(x.shape), axes))
 
 
 def _mean_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -85,7 +77,7 @@ mean_over = general(
 
 def _extreme_rule(ops: Any, g: Any, out: Any, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Give the contribution to the extreme element, in equal parts where several are equal."""
-    best = out if keepdims or not axes else ops.reshape(out, shape=kept_shape(x, axes))
+    best = out if keepdims or not axes else ops.reshape(out, shape=kept_shape(tuple(x.shape), axes))
     return ops.extreme_grad(_spread(ops, g, out, x, axes, keepdims), best, x, axes=axes)
 
 
