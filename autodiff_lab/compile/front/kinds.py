@@ -100,7 +100,7 @@ def is_numpys(called: Any) -> bool:
     if owner is None or isinstance(owner, types.ModuleType):
         return called in _NUMPYS
     wraps = isinstance(owner, np.ndarray) and called.__name__ == "__array_wrap__"
-    return wraps or type(owner) in _NUMPYS_KINDS or (owner is HOW_NUMPY_WARNS and owner is not None)
+    return wraps or type(owner) in _NUMPYS_KINDS or owner is HOW_NUMPY_WARNS
 
 
 def root_of(scope: dict[str, Any]) -> str:

@@ -59,7 +59,7 @@ _QUICK: dict[str, Any] = {}
 def _load() -> dict[str, Any]:
     """Find the functions below `scipy.fft`, whose checks take four times as long as a transform of 8 × 8 numbers.
 
-    They are not public: unless they are there and give what the public ones give, these are used.
+    They are not public: where they are missing or give something else, the public ones are used.
     """
     found = _below_scipy()
     _QUICK.clear()

@@ -37,6 +37,8 @@ _STUMBLES = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeE
 _MOST = 1 << 60
 """The length of an array of which only the address is known."""
 _OPTIMIZATION = 3
+_LIMIT = "-dag-maps-huge-region"
+"""LLVM's option for the number of accesses to memory from which on it compares them in groups."""
 _LOWER_THEIR_CLOCK = {"skylake-avx512", "cascadelake", "cooperlake"}
 """Processors that run at a lower clock for a while after a vector of 512 bits."""
 
@@ -195,7 +197,6 @@ def _in_short_regions() -> Generator[None, None, None]:
         llvm.set_option("autodiff_lab", f"{_LIMIT}=1000")
 
 
-_LIMIT = "-dag-maps-huge-region"
 _IN_C = {
     name: name
     for name in (

@@ -89,7 +89,7 @@ def _counting_floats(start: Any, limit: Any, delta: Any) -> Any:
     for value in values:
         if value.__class__ not in (int, float) or not abs(value) < _SMALL:
             return None
-    if not delta or float not in map(type, values):
+    if not np.float32(delta) or float not in map(type, values):
         return None
     return _floating([np.float32(value) for value in values])
 
@@ -172,9 +172,10 @@ spaced = general(
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     first = convert(start)
-    plain = stop.__class__ is float and first._held.dtype.char in "fd"
-    known = plain or isinstance(stop, (Tensor, Variable))
-    last = convert(stop, first) if plain else convert_to_tensor(stop, None if known else first.dtype)
+    if stop.__class__ is float and first._held.dtype.char in "fd":
+        last = convert(stop, first)
+    else:
+        last = convert_to_tensor(stop, None if isinstance(stop, (Tensor, Variable)) else first.dtype)
     if first.dtype != last.dtype:
         raise dtypes_unequal("linspace", start=first, stop=last)
     count = as_integer(num, "linspace: num")
