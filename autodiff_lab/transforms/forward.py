@@ -145,14 +145,14 @@ class ForwardAccumulator:
             outer.watch(cotangents)
             found = self._tape.gradient(asked, self._primals, output_gradients=cotangents) if asked else []
             pairs = [(dense(g), t) for g, t in zip(found, self._tangents, strict=False) if g is not None]
-            along = [g for g, _ in pairs], [t for _, t in pairs]
-            if any(is_complex(g) for g in along[0]):
-                along = [add_n([reduce_sum(g * conj(t)) for g, t in pairs])], [None]
+            ends, seeds = [g for g, _ in pairs], [t for _, t in pairs]
+            if any(map(is_complex, ends)):  # whose tangents are conjugated
+                ends, seeds = [add_n([reduce_sum(g * conj(t)) for g, t in pairs])], [None]
         if not pairs:
             return known
-        # With several results the sum does not say which of them are unconnected; a second sweep does.
+        # With several results this does not say which of them are unconnected; a second sweep does.
         how = UnconnectedGradients.ZERO if len(asked) == 1 else UnconnectedGradients.NONE
-        twice = outer.gradient(along[0], cotangents, output_gradients=along[1], unconnected_gradients=how)
+        twice = outer.gradient(ends, cotangents, output_gradients=seeds, unconnected_gradients=how)
         rest = iter(zip(asked, twice, strict=True))
         made: list[Any] = []
         for one in known:

@@ -53,6 +53,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "a NumPy array from outside": lambda x: x * ARRAY,
     "NumPy arrays made inside": lambda x: lab.constant(np.eye(2, dtype=np.float32)) @ x[:, None] + np.linspace(0, 1, 2),
     "linear algebra of NumPy": lambda x: x * float(np.linalg.det(np.linalg.inv(np.eye(2) * 4.0))),
+    "least squares of NumPy": lambda x: x * float(np.linalg.lstsq(np.eye(2), np.ones(2))[0].sum()),
+    "a pseudo-inverse of NumPy": lambda x: x * float(np.convolve(np.linalg.pinv(np.eye(2))[0], [1.0, 2.0]).sum()),
     "an inverted permutation": lambda x: lab.gather(x, lab.math.invert_permutation(lab.argsort(x))),
     "a block in which NumPy is silent": lambda x: x * _silent(),
     "NumPy values of an object": lambda x: x * Holder.scale + Holder.rows[1] + [np.float32(1), 2.0],

@@ -80,16 +80,16 @@ _PURE: frozenset[Any] = frozenset({
     itertools.tee,
 })  # fmt: skip
 _ARRAY_METHODS = frozenset({
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "clip", "conj", "copy", "cumprod",
-    "cumsum", "diagonal", "dot", "fill", "flatten", "item", "max", "mean", "min", "nonzero", "partition", "prod",
-    "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes",
-    "take", "tobytes", "tolist", "trace", "transpose", "var", "view",
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "clip", "conj", "conjugate", "copy",
+    "cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "item", "max", "mean", "min", "nonzero", "partition",
+    "prod", "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum",
+    "swapaxes", "take", "tobytes", "tolist", "trace", "transpose", "var", "view",
 })  # fmt: skip
 _NUMPYS = frozenset(
     getattr(_multiarray, name, None)
     for name in ("bincount", "c_einsum", "compare_chararrays", "dragon4_positional", "dragon4_scientific", "empty",
                  "format_longfloat", "interp", "interp_complex", "normalize_axis_index", "_make_extobj",
-                 "_monotonicity", "_place", "_unique_hash")
+                 "_monotonicity", "_place", "_populate_finfo_constants", "_unique_hash", "correlate")
 )  # fmt: skip
 _NUMPYS_KINDS = frozenset(getattr(_multiarray, name, None) for name in ("nditer", "_array_converter"))
 

@@ -45,16 +45,22 @@ class Entry(Wrapper):
             count = sum(1 for _ in alike)
             if isinstance(kind, ArrayKind):
                 self._note_arrays(args, kind, arrays, room, at, count)
-            for n in () if isinstance(kind, ArrayKind) else range(at, at + count):
-                value: Any = self._number_of(self._argument(args, INT64(3 + n)), kind)
-                place = b.gep(room, [INT64(numbers)])
-                if kind == BOOL:
-                    value = b.zext(value, INT8)
-                b.store(value, b.bitcast(place, value.type.as_pointer()))
-                b.store(b.ptrtoint(place, INT64), b.gep(room, [INT64(2 + n)]))
-                numbers += 1
+            else:
+                self._note_numbers(args, kind, room, at, range(numbers, numbers + count))
+                numbers += count
             at += count
         return tables
+
+    def _note_numbers(self, args: Any, kind: Any, room: Any, at: int, places: range) -> None:
+        """Note numbers of one kind, and where they lie."""
+        b = self.builder
+        for n, number in enumerate(places, start=at):
+            value: Any = self._number_of(self._argument(args, INT64(3 + n)), kind)
+            place = b.gep(room, [INT64(number)])
+            if kind == BOOL:
+                value = b.zext(value, INT8)
+            b.store(value, b.bitcast(place, value.type.as_pointer()))
+            b.store(b.ptrtoint(place, INT64), b.gep(room, [INT64(2 + n)]))
 
     def _note_arrays(self, args: Any, kind: ArrayKind, arrays: Any, room: Any, at: int, count: int) -> None:
         """Note where arrays of one kind lie, one after the other; written once, as there may be a thousand of them."""

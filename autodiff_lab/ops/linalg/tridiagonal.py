@@ -134,15 +134,8 @@ def _multiply(packed: Any, b: Any) -> Any:
 
 
 def _multiply_rule(ops: Any, g: Any, out: Any, packed: Any, b: Any, need: tuple[int, ...]) -> list[Any]:
-    made: list[Any] = []
-    for i in need:
-        if not i:
-            made.append(_of_rows(ops, g, b))
-        elif ops.raw:
-            made.append(_multiply(_turned(ops, packed), g))
-        else:
-            made.append(_multiplied(_turned(ops, packed), g))
-    return made
+    product = _multiply if ops.raw else _multiplied
+    return [product(_turned(ops, packed), g) if i else _of_rows(ops, g, b) for i in need]
 
 
 _AT_ONCE = Op("tridiagonal_matmul", _multiply, _multiply_rule, None, stacked=False, warns=False,

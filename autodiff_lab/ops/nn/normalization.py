@@ -19,7 +19,7 @@ from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import is_half
 from autodiff_lab.kernels.normalization import reference
-from autodiff_lab.kernels.reductions.reference import count
+from autodiff_lab.kernels.reductions.reference import count, shape_over
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import pad_axis, slice_axis
 from autodiff_lab.ops.array.shaping import squeeze
@@ -182,7 +182,7 @@ def moments(x: TensorLike, axes: IntsLike, shift: TensorLike | None = None, keep
     else:
         mean, variance = mean_and_variance(x, axes=over)
     if not keepdims and over:
-        kept = tuple([n for k, n in enumerate(x._held.shape, -x._held.ndim) if k not in over])
+        kept = shape_over(x, over, False)
         mean, variance = reshape_to(mean, shape=kept), reshape_to(variance, shape=kept)
     return named((mean, variance), name)
 

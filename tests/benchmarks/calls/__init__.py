@@ -54,7 +54,7 @@ def inputs() -> Inputs:
     others = {
         "mu": np.zeros(16, np.float32), "va": np.ones(16, np.float32), "m": normal(8, 16) > 0,
         "idx": draw.integers(0, 8, 8), "ids": numbers, "ids3": draw.integers(0, 16, (4, 8)),
-        "seg": draw.integers(0, 4, 8), "sseg": np.arange(8) // 2, "rows8": np.arange(8),
+        "seg": draw.integers(0, 4, 8), "sseg": np.arange(8) // 2,
         "pairs": np.stack([np.arange(8), numbers], 1),
     }  # fmt: skip
     return Inputs(found, others)
