@@ -1,7 +1,8 @@
 """Single calls beside PyTorch's: what an op costs on about a hundred numbers, where Python counts more than arithmetic.
 
 ``python -m tests.benchmarks.calls`` measures the lines of ``calls.txt``, each ``this project's | PyTorch's``, as users
-of either write them, compares results and gradients, and prints the lines, those furthest behind first.
+of either write them, compares results and gradients, and prints the lines, those furthest behind first.  The second run
+has its loops on disk; in the first some calls are still answered by NumPy alone.
 """
 
 from __future__ import annotations
