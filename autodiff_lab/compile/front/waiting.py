@@ -2,8 +2,9 @@
 
 The background builds the code of a program, and another process its machine code: see `kernels.base.elsewhere`.  What
 the user's calls take is measured meanwhile, and so are the first calls of the program: each call runs once, one way or
-the other, so that nothing happens twice.  If the program turns out slower, calls run eagerly, and after some of them
-both ways are timed again: a machine that was busy at the first comparison must not decide for good.
+the other, so that nothing happens twice.  If the program seems slower, both ways are timed again in turns, as another
+process may have kept the machine busy since the eager calls.  If it is, calls run eagerly, and after some of them both
+ways are timed again: a machine that was busy at the first comparison must not decide for good.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from autodiff_lab.kernels.base.choose import IN_USE, numba_is_there
 
 TRIES = 7
 """Calls of either way that are timed, of which the quickest counts."""
+MOST = 6
+"""In how many pairs of calls, one of either way after the other, the program must be slower as well."""
 MARGIN = 1.1
 """How many times as long the program must take for calls to run eagerly."""
 REST = 100
@@ -102,6 +105,7 @@ class Trial:
         self._pause = REST
         self._eager: list[float] = []
         self._compiled: list[float] = []
+        self._in_turns = False  # whether all of the calls that are timed alternate
         self.verdict = ""
 
     @property
@@ -141,15 +145,19 @@ class Trial:
             times[0] = seconds
 
     def _settle(self) -> None:
-        if len(self._compiled) >= TRIES <= len(self._eager):
+        if len(self._compiled) < TRIES or len(self._eager) < TRIES:
+            return
+        compiled, eager = min(self._compiled), min(self._eager)
+        slower = compiled > MARGIN * eager
+        pairs = zip(self._compiled, self._eager, strict=True)
+        if not slower or self._in_turns:
             self.settled = True
             if self.entry is not None:
                 self.entry.compared = True
-            compiled, eager = min(self._compiled), min(self._eager)
-            self.slower = compiled > MARGIN * eager
+            self.slower = slower and sum(one > MARGIN * other for one, other in pairs) >= MOST
             self.verdict = f"{1e3 * compiled:.3g} ms a call, {1e3 * eager:.3g} ms eagerly"
             self._rest, self._pause = self._pause, 4 * self._pause
-            self._eager, self._compiled = [], []
+        self._eager, self._compiled, self._in_turns = [], [], True
 
     def report(self, name: str) -> str:
         """Return why calls run eagerly; the first time, log it."""
