@@ -150,7 +150,8 @@ class Differentiating:
     ) -> Any:
         """Return the derivative of each element of the target with respect to each element of each source.
 
-        One sweep carries a stack of unit cotangents; see `autodiff_lab.transforms.jacobians`.
+        One sweep carries a stack of unit cotangents back, or, where the target has many more elements than the sources,
+        a stack of unit tangents forward; see `autodiff_lab.transforms.jacobians`.
         Shapes: target (*t), source (*s) -> (*t, *s).
 
         Examples

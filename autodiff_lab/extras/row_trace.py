@@ -40,6 +40,8 @@ class RowTrace:
 
     Attributes
     ----------
+    rows : int
+        How many rows there are.
     refusal : str
         Why other rows may be treated otherwise; empty if they are not.
     """
@@ -50,13 +52,14 @@ class RowTrace:
     traces = True
     observe = rest = None
 
-    def __init__(self, row: list[Tensor]) -> None:
+    def __init__(self, row: list[Tensor], rows: int) -> None:
+        self.rows = rows
         self.tracked: Any = EVERYTHING
         self.reads: dict[Variable, Tensor] = {}
         self.before = StateBefore()
         self.refusal = ""
         sinks, outer = sinks_now(), trace_now()
-        self.within = outer is not None
+        self.within = self.compiles = outer is not None
         self._around = tuple([sink for sink in sinks if sink is not outer])
         self._row = [t._id for t in row]
         self._start = fresh_id()

@@ -71,7 +71,7 @@ def vectorized_map(
         raise ShapeMismatch(
             "vectorized_map: elems has no rows, so the structure of the result is unknown. Try at least one row."
         )
-    trace, first = _traced(fn, elems, stacks)
+    trace, first = _traced(fn, elems, stacks, count)
     if not trace.refusal:
         block = count if trace.within else min(count, BLOCK_BYTES // max(trace.largest(), 1))
         if block > 1:
@@ -92,10 +92,10 @@ def vectorized_map(
     return stacked(done)
 
 
-def _traced(fn: Callable[..., object], elems: Any, stacks: list[Tensor]) -> tuple[RowTrace, Any]:
+def _traced(fn: Callable[..., object], elems: Any, stacks: list[Tensor], count: int) -> tuple[RowTrace, Any]:
     """Call the function with the first row; return what happened, and the result as tensors."""
     row = _row(elems, stacks, 0)
-    trace = RowTrace(nesting.flatten(row))
+    trace = RowTrace(nesting.flatten(row), count)
     with trace.noting():
         return trace, as_tensors(fn(row))
 

@@ -2,8 +2,9 @@
 
 A rule accepts cotangents with extra leading axes, so the sweep that gives one gradient gives all rows of a Jacobian.
 While nothing listens, a large stack is kept as the few diagonals it starts from, or as the part of each example, see
-`structured`. Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that is
-kept meanwhile; a large stack is swept in blocks.
+`structured`.  Where the target has many more elements than the sources, tangents go the other way, see `directions`.
+Where an op on the tape cannot take a stack, the rows are swept one by one, on a tape that is kept meanwhile; a large
+stack is swept in blocks.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, ShapeMismatch
-from autodiff_lab.events.listener import sinks_now, tell_made
+from autodiff_lab.events.listener import sinks_now, tell_made, trace_now
 from autodiff_lab.transforms.bands import CHEAP, unit_stack
 from autodiff_lab.transforms.blocks import BY_EXAMPLE
 from autodiff_lab.transforms.columns import Columns
+from autodiff_lab.transforms.directions import forward_batch_jacobian, forward_jacobian, forward_pays
 from autodiff_lab.transforms.structured import STRUCTURED, Structured, filled
 
 BLOCK_BYTES = 1 << 17
@@ -58,7 +60,9 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
     if len(targets) != 1:
         raise ShapeMismatch("jacobian: expected a single target tensor. Try one call for each, on a persistent tape.")
     y = targets[0]._held
-    if y.size >= FEWEST_IN_BANDS and _pays(tape, y, y.size):
+    if not _structured(tape, y, y.size) and forward_pays(tape, targets[0], y.size, leaves, 0):
+        found = forward_jacobian(tape, targets[0], leaves)
+    elif y.size >= FEWEST_IN_BANDS and _pays(tape, y, y.size):
         found = _in_part(tape, targets[0], leaves, unit_stack(y))
     else:
         found = _swept(tape, targets[0], leaves, np.eye(y.size, dtype=y.dtype).reshape((y.size, *y.shape)))
@@ -89,13 +93,15 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
             "batch."
         )
     rest = a.shape[1:]
-    n = int(np.prod(rest))
+    n, shape = math.prod(rest), (*a.shape, *source._held.shape[1:])
+    if not _structured(tape, a, n, _MOVING) and forward_pays(tape, y, n, [source], 1):
+        found = forward_batch_jacobian(tape, y, source)
+        return _unconnected(shape, source, "zero") if found is None else found
     if a.ndim == 2 and n >= FEWEST_COLUMNS and a.size >= FEWEST_IN_BANDS and _pays(tape, a, n, _MOVING):
         g = _in_part(tape, y, [source], Columns(np.ones(a.shape, a.dtype)))[0]
     else:
         seed = np.broadcast_to(np.eye(n, dtype=a.dtype).reshape((n, 1, *rest)), (n, *a.shape))
         g = _swept(tape, y, [source], seed)[0]
-    shape = (*a.shape, *source._held.shape[1:])
     if g is None:
         asks_for_zeros(unconnected_gradients)
         return tell_made(wrap(zeros_beside(source._held, shape)))
@@ -111,13 +117,23 @@ def _pays(tape: GradientTape, y: Any, rows: int, more: frozenset[str] = frozense
         return False
     if y.dtype.itemsize == 2 or halves_met([], entries):
         return False
-    limit = LARGEST_IN_BANDS
-    for op, *_ in entries:
-        if not op.stacked:
-            return False
-        if not op.elementwise and op.name not in CHEAP and op.name not in BY_EXAMPLE and op.name not in more:
-            limit = LARGEST_WHOLE
-    return rows * _largest(entries) <= limit
+    if not all(op.stacked for op, *_ in entries):
+        return False
+    return rows * _largest(entries) <= (LARGEST_IN_BANDS if _stays_structured(entries, more) else LARGEST_WHOLE)
+
+
+def _stays_structured(entries: Any, more: frozenset[str]) -> bool:
+    """Return whether rules keep a part of a stack, whatever op of these it meets."""
+    return all(op.elementwise or op.name in CHEAP or op.name in BY_EXAMPLE or op.name in more for op, *_ in entries)
+
+
+def _structured(tape: GradientTape, y: Any, rows: int, more: frozenset[str] = frozenset()) -> bool:
+    """Return whether a part of a stack of so many rows is all that the sweep, or its program, has to compute."""
+    entries: Any = tape._entries or ()  # pyright: ignore[reportPrivateUsage]
+    if not _stays_structured(entries, more):
+        return False
+    trace = trace_now()
+    return _pays(tape, y, rows, more) if trace is None else trace.compiles and trace.rows == 1
 
 
 def _in_part(tape: GradientTape, target: Tensor, sources: list[Any], stack: Structured) -> list[Tensor | None]:

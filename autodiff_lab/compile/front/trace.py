@@ -94,7 +94,8 @@ class Trace:
     listens = False
     hears_all = True
     lean = False
-    traces = True
+    traces = compiles = True
+    rows = 1
 
     def __init__(self, arguments: list[Tensor], names: list[str]) -> None:
         self.tracked: Any = EVERYTHING

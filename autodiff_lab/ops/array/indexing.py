@@ -62,7 +62,8 @@ def _part(x: Any, items: Items) -> Any:
 
 
 def _slice_rule(ops: Any, g: Any, out: Any, x: Any, items: Items) -> Any:
-    return ops.unslice(g, items=items, shape=tuple(x.shape))
+    rank, _ = _place(items)  # x has further leading axes where it was a stack of cotangents itself
+    return ops.unslice(g, items=items, shape=tuple(x.shape)[len(x.shape) - rank:])
 
 
 slice_items = general(
