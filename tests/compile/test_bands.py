@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
-from autodiff_lab.compile.program.stacks import DIAGONALS, NotFinite
+from autodiff_lab.compile.program.stacks import DIAGONALS, FINITE, NotFinite
 
 SIZE = 40
 DRAW = np.random.default_rng(0)
 MATRIX, VECTOR = DRAW.standard_normal((SIZE, SIZE)), DRAW.standard_normal(SIZE)
 W, V = lab.constant(MATRIX), lab.constant(VECTOR)
 TALL, WIDE = lab.constant(DRAW.standard_normal((60, SIZE))), lab.constant(DRAW.standard_normal((25, SIZE)))
+LONG = np.random.default_rng(5).uniform(0.2, 2.0, 480)
 
 
 def jacobian(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -176,7 +177,7 @@ def test_a_column_without_a_diagonal_may_become_nan_too() -> None:
 
 
 def test_diagonals_that_leave_the_stack_on_either_side() -> None:
-    """Only what lies inside is put there; the rest is looked at and left out."""
+    """Only what lies inside is put there; all of it is checked before."""
     ones = np.arange(1.0, 6.0)
     for rows in (1, 2, 5, 7):
         for offset in range(-8, 8):
@@ -187,7 +188,7 @@ def test_diagonals_that_leave_the_stack_on_either_side() -> None:
             found = DIAGONALS.kernel(ones, offsets=(offset,), firsts=(0,), shape=(rows, 5))
             assert np.array_equal(found, expected)
     with pytest.raises(NotFinite):
-        DIAGONALS.kernel(np.array([1.0, np.nan]), offsets=(8,), firsts=(0,), shape=(2, 2))
+        FINITE.kernel(np.array([1.0, np.nan]))
 
 
 def test_numpy_keeps_every_bit_and_whole_stacks() -> None:
@@ -259,3 +260,40 @@ def test_slices_of_one_tensor_stay_in_bands() -> None:
     wanted[i + 1, i + 1] += 200
     wanted[i, i + 1] = wanted[i + 1, i] = -400 * x[:-1]
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def of_rows(function: Callable[[Any], Any], batch: bool) -> Callable[[Any], Any]:
+    def call(x: Any) -> Any:
+        rows = lab.reshape(x, (20, 24))
+        with lab.GradientTape() as tape:
+            tape.watch(rows)
+            y = function(rows)
+        stack = tape.batch_jacobian(y, rows) if batch else tape.jacobian(y, rows)
+        return lab.tanh(lab.cumsum(stack, axis=-1))
+
+    return call
+
+
+STEPS: dict[str, Callable[[Any], Any]] = {
+    "diagonals": lambda x: lab.cumsum(jacobian(lambda x: lab.sin(x) * x)(x[:40]), axis=1),
+    "diagonals that meet": lambda x: lab.cumsum(
+        jacobian(lambda x: ((x[1:] - x[:-1])[1:] - (x[1:] - x[:-1])[:-1]) ** 2 + x[2:] * x[:-2])(x[:40]), axis=0
+    ),
+    "blocks": of_rows(lambda rows: lab.reduce_sum(lab.sin(rows) ** 2, axis=1), batch=False),
+    "columns": of_rows(lambda rows: lab.tanh(rows * lab.constant(LONG[:24], rows.dtype)), batch=True),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", STEPS)
+def test_what_is_kept_of_a_stack_is_put_among_zeros_in_a_sequence(name: str, dtype: str) -> None:
+    pytest.importorskip("numba", reason="sequences need Numba")
+    x = LONG.astype(dtype)
+    made = same(STEPS[name], x)
+    assert name.split(maxsplit=1)[0] in made.source
+    steps = made.source.rpartition("def program")[2]
+    assert f"= {name.split(maxsplit=1)[0]}" not in steps, steps
+    for bad in (np.inf, np.nan):
+        other = x.copy()
+        other[7] = bad
+        same(STEPS[name], other, made)

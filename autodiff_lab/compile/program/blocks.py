@@ -277,6 +277,10 @@ def _assumed(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "expect", (int(value[0]),), (False,)) if len(value) == 1 else None
 
 
+def _checked(line: Line, values: list[Value]) -> Block:
+    return Block(_POSITIONS, "copy_finite", (math.prod(values[0].shape),), (False,))
+
+
 _FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "top_positions"})
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
@@ -297,7 +301,7 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "all": _reduced, "any": _reduced, "marked_classes": _hot, "one_hot": _hot, **dict.fromkeys(FUNCTIONS, _transformed),
     "argmax": _found, "argmin": _found, "argsort": _ordered, "cholesky": _one_matrix("cholesky"), "cumprod": _scanned,
     "cumsum": _scanned, "expect": _assumed, "expm": _exponential,
-    "expm_frechet": _exponential, "put_along": _along_rows, "take_along": _along_rows,
+    "expm_frechet": _exponential, "finite": _checked, "put_along": _along_rows, "take_along": _along_rows,
     "top_positions": _ordered,
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_lab.compile.program.looking import view_by
 from autodiff_lab.compile.program.program import Line, Program
+from autodiff_lab.compile.program.wholes import PARTS
 from autodiff_lab.engine.op import REGISTRY
 
 MOST_AXES = 4
@@ -134,32 +134,44 @@ def seen_by(line: Line, shape: tuple[int, ...], dtype: np.dtype[Any], strides: t
 
 def parts_of_whole(line: Line, program: Program) -> list[Part] | None:
     """Return where the inputs of an op go in its result, None if that is not what the op does."""
-    name, params = line.op.name, line.params
     shapes = [program.values[i].shape for i in line.ins]
-    if name == "accumulate_parts":
-        places = [(op, dict(given)) for op, given in params["places"]]
-        ins = line.ins[params["onto"] :]
-    elif name == "stack":
-        places, ins = [("take", {"axis": params["axis"], "index": n}) for n in range(len(shapes))], line.ins
-    elif name == "diag":
-        places, ins = [("diag_part", {"k": params["k"]})], line.ins
-    elif name == "pad" and not params["value"]:
-        begins = [before for before, _ in params["paddings"]]
-        items = tuple(("s", begin, begin + n, None) for n, begin in zip(shapes[0], begins, strict=True))
-        places, ins = [("slice", {"items": items})], line.ins
-    elif name == "unslice":
-        places, ins = [("slice", {"items": params["items"]})], line.ins
-    elif name in ("concat", "pad_axis"):
-        edges = [params.get("before", 0)]
-        for shape in shapes:
-            edges.append(edges[-1] + shape[params["axis"]])
-        places = [("slice_axis", {"axis": params["axis"], "start": a, "stop": b}) for a, b in pairwise(edges)]
-        ins = line.ins
-    else:
+    if line.op.name in STACKED:
+        return STACKED[line.op.name](line, shapes)
+    whole = PARTS[line.op.name](line, shapes) if line.op.name in PARTS else None
+    if whole is None:
         return None
-    parts = [_part(i, op, given, line, program) for i, (op, given) in zip(ins, places, strict=True)]
+    ins = line.ins[whole.onto :]
+    parts = [_part(i, op, given, line, program) for i, (op, given) in zip(ins, whole.places, strict=True)]
     found = [part for part in parts if part is not None]
     return found if len(found) == len(parts) else None
+
+
+def _on_diagonals(line: Line, shapes: list[tuple[int, ...]]) -> list[Part] | None:
+    """Return where vectors lie on the diagonals of a stack, None if a part of one lies outside of it."""
+    rows, *each = line.params["shape"]
+    columns, parts = math.prod(each), list[Part]()
+    for i, (length,), first, offset in zip(
+        line.ins, shapes, line.params["firsts"], line.params["offsets"], strict=True
+    ):
+        if first < max(0, offset) or first + length > min(columns, rows + offset):
+            return None
+        parts.append(Part(i, (first - offset) * columns + first, (columns + 1,)))
+    return parts
+
+
+def _in_blocks(line: Line, shapes: list[tuple[int, ...]]) -> list[Part]:
+    width = math.prod(shapes[0][1:])
+    return [Part(line.ins[0], 0, ((shapes[0][0] + 1) * width, *dense_strides(shapes[0])[1:]))]
+
+
+def _in_columns(line: Line, shapes: list[tuple[int, ...]]) -> list[Part]:
+    return [Part(line.ins[0], 0, (*dense_strides(shapes[0])[:-1], math.prod(shapes[0]) + 1))]
+
+
+STACKED: dict[str, Callable[[Line, list[tuple[int, ...]]], list[Part] | None]] = {
+    "blocks": _in_blocks, "columns": _in_columns, "diagonals": _on_diagonals,
+}  # fmt: skip
+"""Ops that put what is kept of a stack of cotangents among zeros."""
 
 
 def _part(value: int, op: str, params: dict[str, Any], line: Line, program: Program) -> Part | None:

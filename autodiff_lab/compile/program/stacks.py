@@ -51,21 +51,9 @@ def _finite(x: Any) -> Any:
     return x
 
 
-def _diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    return diagonals(*map(_finite, pieces), offsets=offsets, firsts=firsts, shape=shape)
-
-
-def _in_blocks(value: Any, shape: tuple[int, ...]) -> Any:
-    return in_blocks(_finite(value), shape)
-
-
-def _in_columns(value: Any, shape: tuple[int, ...]) -> Any:
-    return in_columns(_finite(value), shape)
-
-
-DIAGONALS = Op("diagonals", _diagonals, None, sentence="puts vectors on diagonals of zeros")
-BLOCKS = Op("blocks", _in_blocks, None, 1, sentence="puts each part of {0} on the diagonal of a stack of zeros")
-COLUMNS = Op("columns", _in_columns, None, 1, sentence="places each column of {0} in a layer of its own, among zeros")
+DIAGONALS = Op("diagonals", diagonals, None, sentence="puts vectors on diagonals of zeros")
+BLOCKS = Op("blocks", in_blocks, None, 1, sentence="puts each part of {0} on the diagonal of a stack of zeros")
+COLUMNS = Op("columns", in_columns, None, 1, sentence="places each column of {0} in a layer of its own, among zeros")
 FINITE = Op("finite", _finite, None, 1, sentence="checks that {0} is finite", elementwise=True)
 
 
@@ -87,8 +75,9 @@ def in_bands(program: Program) -> Program | None:
     %0: f32[30] = argument x
     backward:
     %1: f32[30] = cos(%0)
-    %2: f32[30,30] = diagonals(%1, offsets=(0,), firsts=(0,), shape=(30, 30))
-    return %2
+    %2: f32[30] = finite(%1)
+    %3: f32[30,30] = diagonals(%2, offsets=(0,), firsts=(0,), shape=(30, 30))
+    return %3
     """
     walk = _Walk(program)
     for line in program.lines:
@@ -209,10 +198,10 @@ class _Walk:
         """Build the stack of a band that something needs whole."""
         line = self._origin.pop(value, None)
         band = self.bands.get(value)
-        if line is not None and isinstance(band, Blocks):
-            self.lines.append(line._replace(op=BLOCKS, ins=(band.value.value,), params={"shape": band.shape}))
-        elif line is not None and isinstance(band, Columns):
-            self.lines.append(line._replace(op=COLUMNS, ins=(band.value.value,), params={"shape": band.shape}))
+        if line is not None and isinstance(band, (Blocks, Columns)):
+            kept = (self._checked(line, band.value.value),)
+            op = BLOCKS if isinstance(band, Blocks) else COLUMNS
+            self.lines.append(line._replace(op=op, ins=kept, params={"shape": band.shape}))
         elif line is not None and isinstance(band, Bands):
             pieces = band.pieces
             offsets, firsts = tuple([p.offset for p in pieces]), tuple([p.first for p in pieces])
@@ -221,7 +210,17 @@ class _Walk:
             if all(i in self.constants for i in ins):
                 self.constants[value] = DIAGONALS.kernel(*[self.constants[i] for i in ins], **params)
             else:
+                ins = tuple([self._checked(line, i) for i in ins])
                 self.lines.append(line._replace(op=DIAGONALS, ins=ins, params=params))
+
+    def _checked(self, line: Line, value: int) -> int:
+        """Add the line that checks what is kept of a stack; return its result."""
+        if value in self.constants:
+            return value
+        out = fresh_id()
+        self.values[out] = self.values[value]
+        self.lines.append(line._replace(op=FINITE, ins=(value,), params={}, outs=(out,)))
+        return out
 
     def _find_band(self, value: int, array: Any) -> None:
         """Keep a constant stack as a band if it has few diagonals."""

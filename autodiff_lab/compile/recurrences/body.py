@@ -19,9 +19,9 @@ from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import LARGEST_IN_TURN, REDUCTIONS
 from autodiff_lab.compile.program.reroll import Before, Carried, Inside, Kept, Law, Tabled
 from autodiff_lab.compile.program.rewriting import one_value
+from autodiff_lab.compile.program.wholes import PARTS, Parts
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import Unexpressed, View, seen, strides_of, whole
-from autodiff_lab.compile.recurrences.wholes import PARTS, Parts
 from autodiff_lab.compile.scalars.rolled import Roll
 from autodiff_lab.engine.op import REGISTRY
 

@@ -9,6 +9,7 @@ from autodiff_lab.compile.program.blocks import block_of
 from autodiff_lab.compile.program.casting import CASTS
 from autodiff_lab.compile.program.layouts import (
     MOST_AXES,
+    STACKED,
     Part,
     dense_strides,
     few_axes,
@@ -19,6 +20,7 @@ from autodiff_lab.compile.program.layouts import (
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.regions import SHORT, WIDE, Region
+from autodiff_lab.compile.program.wholes import PARTS
 from autodiff_lab.compile.recurrences.kernel import Call
 from autodiff_lab.compile.sequences.convolutions import passes_of
 from autodiff_lab.compile.sequences.elements import in_short_rows, joins_alone
@@ -34,7 +36,7 @@ MOST_OF_LOOP = 1 << 22
 """Bytes that a loop over arrays reads and writes, beyond which a call by itself costs next to nothing."""
 MOVING = frozenset({"gather", "gather_nd", "moved_rows", "repeat", "scatter_axis", "scatter_nd"})
 """Ops that move rows, of any size: their kernels move them one by one too, after checks and arrangements."""
-JOINS = frozenset({"concat", "stack", "pad_axis", "unslice", "accumulate_parts", "diag", "pad"})
+JOINS = frozenset({*PARTS, *STACKED})
 """Ops that put their inputs into parts of a whole."""
 _JOINED = frozenset({"float32", "float64", "int32", "int64", "complex64", "complex128"})
 

@@ -189,7 +189,7 @@ class Builder:
         sources = [Source(part, values[part.value].shape, self._of(part.value).strides) for part in parts]
         places = [self._place(part.value) for part in parts]
         target, begin = self._new(line.outs[0]), len(self.tasks)
-        adds, covers = line.op.name == "accumulate_parts", onto or line.op.name in ("concat", "stack")
+        adds, covers = line.op.name in ("accumulate_parts", "diagonals"), onto or line.op.name in ("concat", "stack")
         for text, given in join_steps(values[line.outs[0]], sources, adds=adds, covers=covers):
             slots: list[int | Place] = []
             for slot in given:

@@ -141,6 +141,16 @@ def expect(out, x, value) -> int:
 
 
 @register_jitable
+def copy_finite(out, x, count) -> int:
+    """Copy numbers; decline them if one is infinite or nan."""
+    other = 0
+    for k in range(count):
+        out[k] = x[k]
+        other |= x[k] - x[k] != 0
+    return 1 if other else 0
+
+
+@register_jitable
 def extremes(out, room, x, positions, length, inner, count, largest, empty) -> int:
     """Write the largest of the rows at each position, or the least; 0 or the limit of the dtype where there is none."""
     nothing = finfo(x.dtype).max if empty > 0 else finfo(x.dtype).min if empty < 0 else x.dtype.type(0)
