@@ -210,14 +210,27 @@ _ONE: list[Callable[[Any], Any]] = [
     lambda v: lab.reduce_max(v[:, None] * v[None], axis=[0, 2]), lambda v: lab.tile(v[:2], [2, 1]),
     lambda v: lab.repeat(v[1:3], 2, axis=0), lambda v: lab.repeat(v[:, 2:], 3, axis=1),
 ]  # fmt: skip
+_MOVES: list[Callable[[Any], Any]] = [
+    lambda v: lab.roll(v, 1, 0), lambda v: lab.roll(v, -1, 1), lambda v: lab.roll(v, [1, 1], [0, 1]) * v,
+    lambda v: lab.concat([lab.roll(v, 1, 0)[:, ::2], v[:, 1::2]], axis=1),
+    lambda v: lab.concat([v[2:], v[:2] * v[1:3]], 0),
+    lambda v: lab.tensor_scatter_nd_add(v, [[0], [2]], lab.roll(v, 1, 0)[1:3]),
+    lambda v: lab.roll(v, 2, 0) - 2.0 * v + lab.roll(v, -1, 0), lambda v: lab.pad(v[1:, 1:], [[1, 0], [0, 1]]),
+    lambda v: lab.reduce_sum(lab.stack([v, lab.roll(v, 1, 1)], axis=2) * v[..., None], axis=2), lambda v: v * v[:1],
+    lambda v: lab.reshape(lab.roll(lab.reshape(v, (2, 6)), 1, 1), (4, 3)), lambda v: v[::-1] + v[:, :1],
+]  # fmt: skip
+"""What takes arrays apart and puts them together again."""
 _TWO: list[Callable[[Any, Any], Any]] = [
     lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lab.maximum, lambda a, b: lab.where(a > b, a, b * 0.5),
     lambda a, b: a / (b * b + 1.0),
 ]  # fmt: skip
 
 
-def recurrence(seed: int, dtype: str = "float32") -> Made:
-    """The random recurrence of a seed: states of (4, 3), a series, weights, and a variable that is assigned."""
+def recurrence(seed: int, dtype: str = "float32", moves: bool = False) -> Made:
+    """The random recurrence of a seed: states of (4, 3), a series, weights, and a variable that is assigned.
+
+    Half of the steps of one that `moves` are those that take arrays apart.
+    """
     choice = random.Random(seed)
     states, length, turns = choice.randrange(1, 4), choice.randrange(2, 8), choice.randrange(6, 14)
     step, backwards = choice.choice([1, 1, 2, 3]), choice.random() < 0.3
@@ -235,7 +248,7 @@ def recurrence(seed: int, dtype: str = "float32") -> Made:
             if kind < 0.3:
                 made = lab.tanh(x @ w)
             elif kind < 0.65:
-                made = walk.choice(_ONE)(x)
+                made = walk.choice(_MOVES if moves else _ONE)(x)
             else:
                 made = walk.choice(_TWO)(x, y)
             made = made[:, None] if made.shape == (4,) else made

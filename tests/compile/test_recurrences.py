@@ -14,6 +14,7 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.compile.program.reroll import find_loops, without
+from autodiff_lab.compile.recurrences import joins
 from autodiff_lab.compile.recurrences.views import View, whole
 from tests.compile.random_programs import outcome
 from tests.compile.recurrent_programs import PROGRAMS, TURNS, arguments, recurrence
@@ -75,6 +76,22 @@ def test_random_recurrences_agree_with_the_eager_function(seed: int) -> None:
     assert not compiled.skipped, compiled.skipped
     # Of later seeds, a short program or one whose result does not depend on its states is a sequence or two.
     assert turns_of(compiled) or (seed >= 14 and len(compiled.kernels) <= 2), compiled.why()
+
+
+@pytest.mark.slow(keep=12)
+@pytest.mark.parametrize("seed", range(max(COUNT, 60)))
+def test_random_recurrences_agree_where_no_join_is_made(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small arrays are cut into cells like large ones, and most steps take arrays apart and join the parts."""
+    for name, value in (("LEAST", 2), ("LARGEST", 0.0), ("MOST_CELLS", 40)):
+        monkeypatch.setattr(joins, name, value)
+    dtype = ["float32", "float64"][seed % 2]
+    made = recurrence(seed, dtype, moves=True)
+    compiled, start = lab.function(made.run), made.variable.numpy()
+    for _ in range(2):
+        expected = outcome(made, made.run, start, made.arguments)
+        found = outcome(made, compiled, start, made.arguments)
+        same(found, expected, {"float32": 2e-4, "float64": 1e-10}[dtype])
+    assert compiled.fallbacks == 0
 
 
 def diffusing(x: Any) -> Any:

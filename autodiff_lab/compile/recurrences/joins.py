@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Container, Iterable
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from autodiff_lab.compile.recurrences.statements import Each, Literal, Statement
@@ -124,7 +125,8 @@ def _cells(shape: Shape, joins: Iterable[Parts]) -> list[_Box] | None:
 
 def _cut(statements: list[Statement], shape: Shape, cells: list[_Box], joins: dict[Any, Parts]) -> list[Statement]:
     """Cut the statements that read joins, and those that pass whole values to them or take them from them."""
-    chain = _chain(statements, shape, joins)
+    writers = Counter(one.out for one in statements)
+    chain = _chain(statements, shape, joins, writers)
     made: list[Statement] = []
     for one in statements:
         if one.out in joins:
@@ -134,7 +136,7 @@ def _cut(statements: list[Statement], shape: Shape, cells: list[_Box], joins: di
             continue
         for cell in cells:
             ins = tuple([_part(view, cell, joins) for view in one.ins])
-            made.append(one._replace(ins=ins, target=cell.of(one.target), is_cell=True))
+            made.append(one._replace(ins=ins, target=cell.of(one.target), is_cell=writers[one.out] == 1))
     return made
 
 
@@ -148,11 +150,11 @@ def _part(view: View | Literal, cell: _Box, joins: dict[Any, Parts]) -> View | L
     return part if isinstance(part, Literal) else inside.of(part)
 
 
-def _chain(statements: list[Statement], shape: Shape, joins: dict[Any, Parts]) -> set[int]:
-    """Return which statements are cut, by their identities."""
+def _chain(statements: list[Statement], shape: Shape, joins: dict[Any, Parts], writers: Mapping[Any, int]) -> set[int]:
+    """Return which statements are cut, by their identities; one of several writers passes no whole value on."""
     each = [one for one in statements if isinstance(one, Each) and one.shape == shape and one.out not in joins]
     each = [one for one in each if not one.after]
-    makers = {one.target: one for one in each}
+    makers = {one.target: one for one in each if writers[one.out] == 1}
     chain = {id(one) for one in each if any(isinstance(v, View) and v.base in joins for v in one.ins)}
     grown = True
     while grown:
