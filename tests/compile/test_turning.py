@@ -136,3 +136,33 @@ def test_what_a_column_and_a_row_make_is_made_turned(name: str, run: Any, shapes
     outer = [made for made in makers if made is not None and made.op.elementwise and len(made.ins) == 2]
     left = any(all(program.values[i].shape != program.values[made.outs[0]].shape for i in made.ins) for made in outer)
     assert left == ("twice" in name or "few" in name)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_chains_of_products_and_transposes(seed: int) -> None:
+    """What is only needed transposed is multiplied the other way round, if its operands are there."""
+    draw = np.random.default_rng(seed)
+    plan = [(draw.random() < 0.2, *draw.geometric([0.9, 0.3]).clip(1, 3)) for _ in range(draw.integers(4, 9))]
+
+    def run(x: Any, y: Any) -> Any:
+        values = [x @ y, y - x, x + y]
+        for n, (other, i, j) in enumerate(plan):  # mostly in turns, each of what the one before it made
+            values.append(lab.transpose(values[-i]) if n % 2 == other else values[-i] @ values[-j])
+        return values[-1]
+
+    compiled(run, drawn(3, 3, dtype="float64"), drawn(3, 3, dtype="float64") * 0.5, tolerance=1e-9)
+
+
+def test_second_derivatives_of_an_inverse() -> None:
+    weights, way = drawn(4, 4, dtype="float64"), drawn(4, 4, dtype="float64")[::-1]
+
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as outer:
+            outer.watch(x)
+            with lab.GradientTape() as inner:
+                inner.watch(x)
+                y = lab.reduce_sum(weights * lab.linalg.inv(x))
+            slope = lab.reduce_sum(inner.gradient(y, x) * way)
+        return outer.gradient(slope, x)
+
+    compiled(run, drawn(4, 4, dtype="float64") + 3.0 * lab.eye(4, dtype=lab.float64), tolerance=1e-9)

@@ -209,7 +209,7 @@ class _Lowering:
             users = self.program.users[line.outs[0]]
             left = self.program.made_by.get(line.ins[0])
             alone = len(users) == 1 and _swaps(users[0]) and line.outs[0] not in self.program.outputs
-            if alone and _swaps(left):
+            if alone and self._is_turned(left):
                 self.turned[line.outs[0]] = line
             else:
                 self._keep(line)
@@ -251,11 +251,15 @@ class _Lowering:
         product = self.turned[line.ins[0]]
         left, y = self.program.made_by[product.ins[0]], product.ins[1]
         right = self.program.made_by.get(y)
-        if _swaps(right):
+        if self._is_turned(right):
             y = right.ins[0]
         else:
             y = self.add("transpose", (y,), {"perm": (-1, -2)}, self.values[y].shape[::-1], line)
         self._product(line._replace(op=product.op, ins=(y, left.ins[0]), params={}))
+
+    def _is_turned(self, line: Line | None) -> TypeGuard[Line]:
+        """Return whether a line transposes a matrix that is there; a product that is only needed transposed is not."""
+        return _swaps(line) and line.ins[0] not in self.turned
 
     def _are_ones(self, value: int) -> bool:
         found = one_value(self.program.constants[value]) if value in self.program.constants else None
