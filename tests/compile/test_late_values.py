@@ -100,12 +100,21 @@ def test_a_trained_model_with_dropout_is_the_same() -> None:
     assert train(lambda f: f) == train(lambda f: lab.function(f, backend="numpy"))
 
 
+class WarmUp(lab.optimizers.schedules.LearningRateSchedule):
+    """A schedule of a user's, made of ops."""
+
+    def __call__(self, step: Any) -> Any:
+        step = lab.cast(step, lab.float32) + 1.0
+        return 0.1 * lab.minimum(lab.math.rsqrt(step), lab.where(step < 2.0, step, step * 3.0**-1.5))
+
+
 SCHEDULES: dict[str, Any] = {
     "exponential": lab.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5),
     "staircase": lab.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5, staircase=True),
     "cosine": lab.optimizers.schedules.CosineDecay(0.1, 4),
     "piecewise": lab.optimizers.schedules.PiecewiseConstantDecay([2, 4], [0.3, 0.2, 0.1]),
     "inverse": lab.optimizers.schedules.InverseTimeDecay(0.1, 2, 1.0),
+    "warm-up": WarmUp(),
 }
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "SGD": lab.optimizers.SGD,

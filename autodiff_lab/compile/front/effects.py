@@ -120,8 +120,8 @@ class Effects:
         """Return whether an op of ours is applied to tensors, and only ours hears of it."""
         sinks = sinks_now()
         if sinks is not self._sinks:
-            if not all(sink is self._trace or sink.__class__ is GradientTape for sink in sinks):
-                return False
+            if self._trace not in sinks or not all(s is self._trace or s.__class__ is GradientTape for s in sinks):
+                return False  # nobody would say that the op has ended
             self._sinks = sinks
         op = local["op"]
         plain = self._plain.get(op)
