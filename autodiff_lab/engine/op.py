@@ -60,9 +60,9 @@ class Op:
         What a fused loop computes for one element: arithmetic on ``{0}``, ``{1}`` for the inputs, on ``zero``, ``one``,
         ``infinity`` and ``number(0.5)``, and calls of ``exp expm1 log log1p sqrt abs tanh sigmoid softplus erf erfc
         normal_cdf erfinv erfcinv ndtri lgamma digamma trigamma tetragamma bessel_i0 bessel_i0e power floor ceil nearest
-        larger smaller choose``, and Bessel functions up to ``bessel_i2``; ``sin({0})``, ``cos({0})`` and ``tan({0})``
-        stand alone.  Where the text depends on a parameter or on a constant, a function of
-        ``(constants, **params)``, which has a NumPy scalar for each input that is one known finite number, else None;
+        floor_divide remainder larger smaller choose``, and Bessel functions up to ``bessel_i2``; ``sin({0})``,
+        ``cos({0})`` and ``tan({0})`` stand alone.  Where the text depends on a parameter or on a constant, a function
+        of ``(constants, **params)``, which has a NumPy scalar for each input that is one known finite number, else None;
         it may return None.  An op without an expression is not fused: it runs with its kernel.
     keeps : str
         What its rules read: 'all', 'inputs', 'other input' (of two inputs the rule of each reads the other), 'output',

@@ -112,6 +112,66 @@ def test_truth_values_stay_in_the_loop_that_makes_them() -> None:
     assert "np.logical" not in f.source
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("way", ["a loop", "single numbers", "a broadcast"])
+def test_remainders_and_floored_quotients_have_the_bits_of_numpy(way: str, dtype: str) -> None:
+    draw, limits = np.random.default_rng(1), np.finfo(dtype)
+    odd = [0.0, -0.0, 1.0, -1.0, 0.1, -0.1, 7.0, 2.5, 1e10, np.inf, -np.inf, np.nan, limits.tiny, limits.max / 4]
+    x, y = (side.ravel() for side in np.meshgrid(odd, odd))
+    wide, thin = (10.0 ** draw.uniform(-6, 6, 3000) * draw.choice([-1, 1], 3000) for _ in range(2))
+    multiples = draw.integers(-99, 99, thin.size) * np.abs(thin)  # in float32, nearly so
+    x, y = (np.concatenate(parts).astype(dtype) for parts in ((x, wide, multiples), (y, thin, thin)))
+
+    def both(x: Any, y: Any) -> Any:
+        return lab.stack([x % y, x // y, lab.math.mod(x, y)]) * 1.0
+
+    with np.errstate(all="ignore"):
+        if way == "single numbers":
+            f = lab.function(lambda x, y: [x % y, x // y, (y % x) * 2.0 - (x * 0.5) % (y * 0.25) + (y - 1.0) // x])
+            for a, b in zip(x[:400:3], y[:400:3], strict=True):
+                half, quarter, one, two = np.array([0.5, 0.25, 1.0, 2.0], dtype)
+                wanted = a % b, a // b, (b % a) * two - (a * half) % (b * quarter) + (b - one) // a
+                found = f(lab.constant(a), lab.constant(b))
+                assert np.array_equal([t.numpy() for t in found], wanted, equal_nan=True), (a, b)
+        elif way == "a loop":
+            f = lab.function(both)
+            first, wanted = f(lab.constant(x), lab.constant(y)), np.stack([x % y, x // y, x % y])
+            assert f.compile(lab.constant(x), lab.constant(y))
+            for found in (first, f(lab.constant(x), lab.constant(y))):
+                assert np.array_equal(found, wanted, equal_nan=True)
+                kept = ~np.isnan(wanted)
+                assert np.array_equal(np.signbit(found)[kept], np.signbit(wanted)[kept])
+        else:
+            column, row = x[:60, None], y[None, 20:70]
+            f = lab.function(both)
+            assert f.compile(lab.constant(column), lab.constant(row))
+            wanted = np.stack([column % row, column // row, column % row])
+            assert np.array_equal(f(lab.constant(column), lab.constant(row)), wanted, equal_nan=True)
+    assert "floormod_(" not in f.source
+    assert "floordiv_(" not in f.source
+
+
+def test_particles_in_a_periodic_box_run_as_a_loop() -> None:
+    def run(x: Any, v: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch([x, v])
+            now, speed = x, v
+            for _ in range(9):
+                apart = (now[:, None] - now + 1.5) % 3.0 - 1.5
+                speed = speed - 0.1 * lab.reduce_sum(apart * lab.exp(-apart * apart), axis=1)
+                now = (now + speed) % 3.0
+            loss = lab.reduce_sum(now * speed)
+        return now, *tape.gradient(loss, [x, v])
+
+    draw = np.random.default_rng(0)
+    x, v = lab.constant(draw.uniform(0, 3, 20)), lab.constant(draw.normal(size=20))
+    f = lab.function(run)
+    assert f.compile(x, v)
+    assert "run as loops" in f.why()
+    for found, wanted in zip(f(x, v), run(x, v), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11)
+
+
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 4.0, 0.5, -0.5, -1.0, 1.5, -1.5, 2.5, -2.5, 3.5])
 def test_powers_with_known_exponents_and_their_slopes(exponent: float) -> None:
     x = lab.constant(np.array([0.25, 1.0, 2.0, 3.5, 7.0, 100.0], np.float32))

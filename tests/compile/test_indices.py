@@ -208,3 +208,24 @@ def test_numbers_that_no_integer_holds_are_cast_as_numpy_does(to: str) -> None:
     with np.errstate(all="ignore"):
         wanted = (np.floor(odd * 2) + 0.5).astype(to) + np.dtype(to).type(1)
     np.testing.assert_array_equal(compiled(lab.constant(odd)).numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(
+    ("lead", "length", "each"), [((), 40, (7,)), ((3,), 9, (4,)), ((), 1, ()), ((2, 2), 70, (30,))]
+)
+def test_searches_are_part_of_a_sequence(
+    lead: tuple[int, ...], length: int, each: tuple[int, ...], side: str, dtype: str
+) -> None:
+    draw = np.random.default_rng(2)
+    rows = np.sort(draw.integers(0, 20, (*lead, length)), axis=-1).astype(dtype)
+    rows[..., -1:] = np.nan
+    values = draw.integers(-2, 24, (*lead, *each)).astype(dtype)
+    values.reshape(-1)[:1] = np.nan
+
+    def run(rows: Any, values: Any) -> Any:
+        found = lab.searchsorted(rows, values, side)
+        return found, lab.cumsum(lab.cast(lab.reshape(found, [-1]), rows.dtype) * 0.5)
+
+    in_one_call(run, rows, values)

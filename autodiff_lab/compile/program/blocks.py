@@ -29,6 +29,7 @@ LONGEST_SUM = 4096
 _FLOATS, _INTEGERS, _COMPLEX = ("float32", "float64"), ("int32", "int64"), ("complex64", "complex128")
 _MATRICES, _POSITIONS = "autodiff_lab.kernels.matmul.little", "autodiff_lab.kernels.indexing.little"
 _EXPONENTIALS = "autodiff_lab.kernels.matmul.little_exponential"
+_ORDERS = "autodiff_lab.kernels.ordering.little"
 _REDUCTIONS, _FOURIER = "autodiff_lab.kernels.reductions.little", "autodiff_lab.kernels.fourier.little"
 
 
@@ -277,11 +278,23 @@ def _assumed(line: Line, values: list[Value]) -> Block | None:
     return Block(_POSITIONS, "expect", (int(value[0]),), (False,)) if len(value) == 1 else None
 
 
+def _searched(line: Line, values: list[Value]) -> Block | None:
+    rows, wanted, _ = values
+    if rows.dtype != wanted.dtype:
+        return None
+    count = math.prod(rows.shape[:-1])
+    each = math.prod(wanted.shape) // count
+    sizes = (count, rows.shape[-1], each, int(line.params["side"] == "right"))
+    return Block(_ORDERS, "search", sizes, (False, False))
+
+
 def _checked(line: Line, values: list[Value]) -> Block:
     return Block(_POSITIONS, "copy_finite", (math.prod(values[0].shape),), (False,))
 
 
-_FINDING = frozenset({*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "top_positions"})
+_FINDING = frozenset(
+    {*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "searchsorted", "top_positions"}
+)
 """Blocks whose result has another dtype than what they are given."""
 _GIVEN = {
     **dict.fromkeys(("argsort", "take_along", "top_positions", *_CHANGES), (*_FLOATS, *_INTEGERS)),
@@ -308,7 +321,7 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
     "prod": _reduced, "recurrence": _recurrent, "repeat": _repeated, "running_top": _topped,
     "scatter_axis": _scattered,
-    "scatter_nd": _by_coordinates,
+    "scatter_nd": _by_coordinates, "searchsorted": _searched,
     "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,
     "sum": _reduced, "tridiagonal_solve": _three_diagonals, "triangular_solve": _system,
     **dict.fromkeys(_CHANGES, _changed),

@@ -7,7 +7,7 @@ table of opcodes and operand slots.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,9 @@ INTERPRETED = [
 ]  # fmt: skip
 """The interpreter's ops, by opcode."""
 _DOUBLES = frozenset({"sigmoid", "softplus", "normal_cdf"})
+_MADE_OF = "DOUBLE, SINGLE, ceil, choose, floor, half, larger, nearest, smaller"
+_OF_EITHER = frozenset({"floor_divide", "remainder"})
+"""Functions whose quotient is rounded as numbers of the program are."""
 _POWERS = {"pow": "power({0}, {1})", "power_grad": "choose({1} == zero, zero, {1} * power({0}, {1} - one))"}
 
 
@@ -88,9 +91,15 @@ def _prelude(kind: str) -> list[str]:
     return [
         "from math import sqrt",
         f"from numpy import {kind} as number, bool_, empty, inf",
-        "from autodiff_lab.kernels.maths.single import DOUBLE, ceil, choose, floor, half, larger, nearest, smaller",
+        f"from autodiff_lab.kernels.maths.single import {_MADE_OF}",
         "zero, one, infinity = number(0), number(1), number(inf)",
     ]
+
+
+def _functions(kind: str, names: Iterable[str]) -> list[str]:
+    """Return the lines that bind functions."""
+    single = _OF_EITHER if kind == "float32" else frozenset[str]()
+    return [f'{name} = {"SINGLE" if name in single else "DOUBLE"}["{name}"]' for name in names]
 
 
 class _Scalars:
@@ -140,7 +149,7 @@ class _Scalars:
         types = ", ".join([*([kind] * len(self.ins)), *([f"{kind}[::1]"] * len(arrays))])
         text = [
             *_prelude(kind),
-            *(f'{f} = DOUBLE["{f}"]' for f in used),
+            *_functions(kind, used),
             *constant_rows(self.constants, names),
             f'@compiled("{gives}({types})"{", _nrt=True" if roll.kept else ""})',
             f"def step({', '.join([*(names[i] for i in self.ins), *arrays])}):",
@@ -184,7 +193,7 @@ class _Scalars:
 def _interpreter(kind: str) -> Any:
     text = [
         *_prelude(kind),
-        *(f'{f} = DOUBLE["{f}"]' for f in sorted(FUNCTIONS)),
+        *_functions(kind, sorted(FUNCTIONS)),
         f'@compiled("void(int32[:, ::1], {kind}[::1], int64)")',
         "def interpret(code, v, first):",
         "    for k in range(code.shape[0]):",

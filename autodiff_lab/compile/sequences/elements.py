@@ -118,9 +118,9 @@ def _collapsed(shape: tuple[int, ...], spread: list[tuple[int, ...]]) -> tuple[l
 
 def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> str:
     is_complex = any(kind.startswith("complex") for kind in kinds)
-    own = None if is_complex else _QUOTIENTS.get(line.op.name)
-    found, turned = own or expression(line, program) or "", angle(line)
     number = next((kind for kind in kinds if kind != "bool"), "float32")
+    own = _QUOTIENTS.get(line.op.name) if number.startswith("int") else None
+    found, turned = own or expression(line, program) or "", angle(line)
     names = [kind if is_complex else "bool_" if kind == "bool" else "number" for kind in kinds]
     sizes = [np.dtype(kind).itemsize for kind in kinds]
     count = len(last)
@@ -141,7 +141,7 @@ def _text(line: Line, program: Program, kinds: list[str], last: list[int]) -> st
         else:
             outer.append(f"x{m} = {where}")
             inner.append(f"v{m} = at(x{m} + {sizes[m + 1]} * l * slots[{at + 3}], 1, {names[m + 1]})[0]")
-    if found is _QUOTIENTS.get(line.op.name):
+    if own:
         inner += ["by = int64(v1)", "far |= int32(by == 0) | int32(by == -1)", "by = choose(by == -1, one64, by)"]
     inner.append(f"out[l] = {found.format(*(f'v{m}' for m in range(count)))}")
     inner += ["far |= int32(is_far(v0))"] if turned else []

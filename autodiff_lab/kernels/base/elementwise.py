@@ -38,7 +38,7 @@ FUNCTIONS = frozenset({
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "sigmoid", "softplus", "erf", "erfc", "normal_cdf",
     "power", "lgamma", "digamma", "trigamma", "tetragamma", "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh",
     "acosh", "atanh", "erfinv", "erfcinv", "ndtri", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_i2",
-    "bessel_i2e",
+    "bessel_i2e", "floor_divide", "remainder",
 })  # fmt: skip
 """Functions of `kernels.maths` with different code for float32 and float64."""
 ANGLES = frozenset({"sin", "cos", "tan"})

@@ -15,6 +15,7 @@ from autodiff_lab.kernels.cuda.launching import SIMULATED, THREADS, cuda, math
 from autodiff_lab.kernels.maths import cuda_single as single
 from autodiff_lab.kernels.maths.bessel import modified_bessel
 from autodiff_lab.kernels.maths.cuda_folds import IN_PLACES, larger, smaller
+from autodiff_lab.kernels.maths.division import division
 
 
 @cuda.jit(device=True)
@@ -180,6 +181,13 @@ def _normal(dtype: str) -> dict[str, Any]:
     return {name: getattr(library, theirs + end) for name, (_, theirs) in _NORMAL.items()}
 
 
+def _division(number: Any) -> dict[str, Any]:
+    """Quotients that are rounded down, and remainders; the simulator has no product that is rounded once."""
+    if SIMULATED:
+        return {"floor_divide": np.floor_divide, "remainder": np.remainder}
+    return division(number, cuda.jit(device=True), choose, math.floor, fused)
+
+
 _LIBRARY = (
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "erfc", "lgamma", "sqrt", "floor", "ceil",
     "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh",
@@ -201,6 +209,7 @@ def namespace(dtype: str) -> dict[str, Any]:
             **_QUICK[dtype],
             **_normal(dtype),
             **modified_bessel(number, math.exp, cuda.jit(device=True), choose, fused, math.sqrt),
+            **_division(number),
             **_functions(number, _WHOLE[dtype]),
         }  # fmt: skip
     return dict(_spaces[dtype])

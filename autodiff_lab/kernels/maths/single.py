@@ -35,6 +35,7 @@ from autodiff_lab.kernels.maths.bits import (
     multiply_up,
     nearest,
 )
+from autodiff_lab.kernels.maths.division import division
 from autodiff_lab.kernels.maths.double import is_far_double
 from autodiff_lab.kernels.maths.gamma import GAMMA, single_gamma
 from autodiff_lab.kernels.maths.inverse import INVERSES, single_inverses
@@ -260,13 +261,15 @@ SINGLE = {
     "sigmoid": _sigmoid, "softplus": _softplus, "erf": _erf, "erfc": _erfc, "normal_cdf": _normal_cdf,
     "power": single_power, **single_inverses(_exp, _expm1, _log1p, bits_of),
     **single_gamma(_log, _sine_near, _cosine_near), **modified_bessel(f32, _exp), **quantiles(f32, _log),
+    **division(f32),
 }  # fmt: skip
 """The functions for float32, by the names that generated source uses."""
+_DIVISION = division(np.float64)
 VECTOR_DOUBLE = {
     "exp": double.exp, "expm1": double.expm1, "log": double.log, "log1p": double.log1p, "sin": double.sin,
     "cos": double.cos, "tan": double.tan, "tanh": double.tanh, "sigmoid": double.sigmoid, "softplus": double.softplus,
     "erf": normal.erf, "erfc": normal.erfc, "normal_cdf": normal.normal_cdf, "power": power,
-    **GAMMA, **INVERSES, **BESSEL, **QUANTILES,
+    **GAMMA, **INVERSES, **BESSEL, **QUANTILES, **_DIVISION,
 }  # fmt: skip
 """The functions for float64 in loops."""
 DOUBLE = {
@@ -275,5 +278,6 @@ DOUBLE = {
     "erfc": math.erfc, "normal_cdf": _normal_cdf_of_scalar, "power": math.pow, "asin": math.asin,
     "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh,
     "asinh": math.asinh, "acosh": math.acosh, "atanh": math.atanh, **GAMMA, **BESSEL, **QUANTILES,
+    **_DIVISION,
 }  # fmt: skip
 """For single numbers: the functions of the C library, and those above that it lacks."""

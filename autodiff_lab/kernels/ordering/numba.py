@@ -1,8 +1,7 @@
 """The largest elements of rows, and searches in sorted rows; the references are in `kernels.ordering.reference`.
 
 Optimizations: the largest elements are kept in order while a row is read once, and most elements are not among them,
-which takes one comparison.  A search takes one step for many values before it takes the next, so that no step waits
-for another one's comparison.
+which takes one comparison.  For searches see `kernels.ordering.little`.
 """
 # pyright: reportIndexIssue=false
 
@@ -12,17 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.kernels.base.deferred import register_jitable
 from autodiff_lab.kernels.base.loops import loop, override, row_major
 from autodiff_lab.kernels.base.threads import spread
+from autodiff_lab.kernels.ordering.little import search_row
 
 MOST = 64
 """Elements that are kept in order; a partition finds more of them sooner."""
 _WORTH_A_THREAD = 100_000
-_SHORT = 16
-"""Elements of rows, and values for each, up to which counting is quicker than halving."""
-_IN_STEP = 512
-"""Values that are searched side by side: what is known of them stays in the cache."""
 
 
 @loop("boolean({t}[:,::1], int32[:,::1], {t}[::1], int64, int64)", wraparound=False)
@@ -60,57 +55,11 @@ def top_positions(x: Any, k: int) -> Any:
     return found.reshape(*x.shape[:-1], k) if all(inside) else NotImplemented
 
 
-@register_jitable
-def _comes_before(a: Any, b: Any) -> bool:
-    """Return whether an element of a sorted row is before another: nan is last."""
-    return (a < b) | ((b != b) & (a == a))  # noqa: PLR0124 - nan alone differs from itself
-
-
-@register_jitable
-def _count(row: Any, values: Any, places: Any, after: bool) -> None:
-    """Find where values belong in a short sorted row, by counting what comes before each."""
-    for i in range(values.size):
-        value, passed = values[i], 0
-        if after:
-            for k in range(row.size):
-                passed += 0 if _comes_before(value, row[k]) else 1
-        else:
-            for k in range(row.size):
-                passed += 1 if _comes_before(row[k], value) else 0
-        places[i] = passed
-
-
-@register_jitable
-def _halve(row: Any, values: Any, places: Any, after: bool) -> None:
-    """Find where values belong in a sorted row, by halving what is left of it."""
-    for first in range(0, values.size, _IN_STEP):
-        last = min(first + _IN_STEP, values.size)
-        wanted, at = values[first:last], places[first:last]
-        for i in range(at.size):
-            at[i] = 0
-        left = row.size
-        while left > 1:
-            half = left // 2
-            if after:
-                for i in range(at.size):
-                    at[i] += 0 if _comes_before(wanted[i], row[at[i] + half - 1]) else half
-            else:
-                for i in range(at.size):
-                    at[i] += half if _comes_before(row[at[i] + half - 1], wanted[i]) else 0
-            left -= half
-        for i in range(at.size if left else 0):
-            passed = not _comes_before(wanted[i], row[at[i]]) if after else _comes_before(row[at[i]], wanted[i])
-            at[i] += 1 if passed else 0
-
-
 @loop("void({t}[:,::1], {t}[:,::1], int64[:,::1], boolean, int64, int64)", wraparound=False)
 def _places(rows: Any, values: Any, places: Any, after: bool, low: int, high: int) -> None:
     """Find where the values of rows belong in sorted rows: before equal elements, or after them."""
     for r in range(low, high):
-        if rows.shape[1] <= _SHORT and values.shape[1] <= _SHORT:
-            _count(rows[r], values[r], places[r], after)
-        else:
-            _halve(rows[r], values[r], places[r], after)
+        search_row(rows[r], values[r], places[r], after)
 
 
 @override(_places)

@@ -333,6 +333,7 @@ floordiv = binary(
     "floordiv", checked_quotient("floordiv", operator.floordiv), None, None, symbol="//",
     latex=r"\left\lfloor {0} / {1} \right\rfloor",
     sentence="divides {0} by {1} and rounds down", registered="FloorDiv", operator="floordiv",
+    expression="floor_divide({0}, {1})",
     doc=of_two("Quotient rounded down, elementwise.", "none: a step function", """
 >>> print(lab.math.floordiv(7, 2))
 Tensor(3, shape=(), dtype=int32)"""))
@@ -343,7 +344,7 @@ floormod = binary(
     lambda ops, g, out, x, y: -(g * ops.floor_quotient(x, y)),
     symbol="mod", latex=r"{0} \bmod {1}", locals_latex=("1", r"-\left\lfloor {0} / {1} \right\rfloor"),
     sentence="takes the remainder of {0} by {1}", domain=(REALS, Domain(low=0.5)), keeps="inputs",
-    registered="FloorMod", operator="mod",
+    registered="FloorMod", operator="mod", expression="remainder({0}, {1})",
     doc=of_two("Remainder with the sign of y, elementwise.", "1 for x; minus the floored quotient for y", """
 >>> print(lab.math.floormod([5.0, -1.0], 3.0))
 Tensor([2. 2.], shape=(2,), dtype=float32)""", domain="y ≠ 0"))
@@ -352,6 +353,7 @@ floor_quotient = binary(
     "floor_quotient", np.floor_divide, zero_rule, zero_rule, steps=True,
     symbol="⌊x/y⌋", latex=r"\left\lfloor {0} / {1} \right\rfloor", locals_latex=("0", "0"),
     sentence="divides {0} by {1} and rounds down", domain=(REALS, Domain(low=0.5)), keeps="nothing",
+    expression="floor_divide({0}, {1})",
     doc=of_two("Floored quotient with a derivative of 0; the rule of `floormod` uses it.", "0", """
 >>> print(lab.ops.math.arithmetic.floor_quotient(7.0, 2.0))
 Tensor(3.0, shape=(), dtype=float32)"""))
