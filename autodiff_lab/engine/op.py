@@ -62,8 +62,8 @@ class Op:
         normal_cdf erfinv erfcinv ndtri lgamma digamma trigamma tetragamma bessel_i0 bessel_i0e power floor ceil nearest
         floor_divide remainder larger smaller choose``, and Bessel functions up to ``bessel_i2``; ``sin({0})``,
         ``cos({0})`` and ``tan({0})`` stand alone.  Where the text depends on a parameter or on a constant, a function
-        of ``(constants, **params)``, which has a NumPy scalar for each input that is one known finite number, else None;
-        it may return None.  An op without an expression is not fused: it runs with its kernel.
+        of ``(constants, **params)``, which has a NumPy scalar for each input that is one known finite number, else
+        None; it may return None.  An op without an expression is not fused: it runs with its kernel.
     keeps : str
         What its rules read: 'all', 'inputs', 'other input' (of two inputs the rule of each reads the other), 'output',
         'output and input 1' or 'nothing'; tapes let go of the rest of large values.

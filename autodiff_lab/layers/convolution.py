@@ -18,7 +18,9 @@ def checked_padding(cls: type, padding: str, data_format: str | None) -> str:
     """Return the padding in capitals; an unknown value raises when the layer is created."""
     known = ("VALID", "SAME", "CAUSAL") if cls is Conv1D else ("VALID", "SAME")
     if str(padding).upper() not in known:
-        raise InvalidArgumentError(f"{cls.__name__}: unknown padding {padding!r}. Try 'same'.")
+        zeros = {1: "ZeroPadding1D", 2: "ZeroPadding2D"}.get(getattr(cls, "rank", 2), "")
+        more = "" if isinstance(padding, str) or not zeros else f", or lab.layers.{zeros}({padding!r}) before it"
+        raise InvalidArgumentError(f"{cls.__name__}: unknown padding {padding!r}. Try 'same'{more}.")
     channels_last(cls, data_format, getattr(cls, "rank", 2))
     return str(padding).upper()
 

@@ -17,7 +17,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import TensorShape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ShapeMismatch
+from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.events.listener import name_scope, trace_now
 from autodiff_lab.layers import initializer_names, penalties, summaries
 from autodiff_lab.layers.calling import TRAINING, argument, entered, fitted, settle_training, shapes, wanted
@@ -60,6 +60,10 @@ def _noting_that_it_is_built(build: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(build)
     def noting(self: Layer, input_shape: Any) -> None:
+        if isinstance(input_shape, int):
+            raise InvalidArgumentError(
+                f"{self.name}.build: expected the shape of the input, got {input_shape}. Try (None, {input_shape})."
+            )
         build(self, input_shape)
         self.built = True
         if type(self).build is noting:  # the outermost, where a class calls that of its base

@@ -15,6 +15,7 @@ from autodiff_lab.engine.attributes import Elsewhere
 from autodiff_lab.engine.dtypes import DType
 from autodiff_lab.engine.moving import move_all
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events.listener import SCOPE, name_scope
 from autodiff_lab.transforms.functional import value_with_pullback
 
@@ -85,6 +86,11 @@ class Module:
     """Variables that this module has frozen, and will unfreeze."""
 
     def __init__(self, name: str | None = None) -> None:
+        if not isinstance(name, str | None):
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: expected a str as name, got {name!r}. Several layers or settings belong in a "
+                "list, or have names of their own."
+            )
         self._given_name = name
         self._around = SCOPE.get()
 

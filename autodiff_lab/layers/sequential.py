@@ -39,6 +39,11 @@ class Sequential(Model):
     _entry: InputLayer | None = None
 
     def __init__(self, layers: Iterable[Any] | Any = (), name: str | None = None, **more: Any) -> None:
+        if isinstance(name, (Layer, KerasTensor)):  # as in PyTorch
+            raise InvalidArgumentError(
+                f"Sequential: expected a list of layers and a name, got {name!r} in place of the name. Try "
+                "Sequential([a, b])."
+            )
         super().__init__(name=name, **more)
         self.layers = []
         for layer in [layers] if isinstance(layers, (Layer, KerasTensor)) else list(layers or ()):
