@@ -12,7 +12,7 @@ from autodiff_lab.engine.indexed_slices import IndexedSlices
 from autodiff_lab.engine.nest import slices
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError
-from autodiff_lab.events.listener import trace_now
+from autodiff_lab.events.listener import sinks_now, trace_now
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import ones_like
 from autodiff_lab.ops.array.gathering import where
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 def _length(squares: Tensor) -> Tensor:
     """Return the square root with a gradient of 0, not nan, at 0."""
+    if not sinks_now():
+        return sqrt(squares)
     positive = squares > 0
     safe = where(positive, squares, ones_like(squares))
     return where(positive, sqrt(safe), squares)
