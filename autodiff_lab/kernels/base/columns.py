@@ -55,6 +55,8 @@ LONGEST_ROW = 512
 """Elements of a row that BLAS adds up as precisely as NumPy, which adds pairs in longer ones."""
 FEWEST_PIECES = 4
 """Pieces of long rows in a matrix, below which calling BLAS takes longer than adding up."""
+FEWEST_ROWS = 6
+"""Rows of each part of a matrix that is cut for BLAS, below which NumPy adds row to row as quickly, or in a tenth."""
 LONG_COLUMN = 32
 """Elements of a column that is added up by itself where rows are short."""
 _ONES = {char: np.ones(FEW_FOR_A_PRODUCT, char) for char in "fd"}
@@ -199,12 +201,12 @@ def _as_product(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool, c
         if prod(shape) > FEW_FOR_A_PRODUCT > 16 * length * columns:
             return None  # or there are many small matrices
         pieces = _blocks(length, columns) or length
-        if length < FEWEST_PIECES * pieces:
+        if length < (FEWEST_PIECES if pieces == 1 else FEWEST_ROWS) * pieces:
             return None
         return _Product((stack * pieces, length // pieces, columns), ones[: length // pieces], True, left, pieces)
     rows, across = (length, columns) if stack == 1 else (stack, length)
     blocks = _blocks(rows, across)
-    if blocks is None:
+    if blocks is None or (stack == 1 < blocks and rows < FEWEST_ROWS * blocks):
         return None
     cut = (rows, across) if blocks == 1 else (blocks, rows // blocks, across)
     if stack > 1:

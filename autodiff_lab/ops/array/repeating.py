@@ -99,9 +99,17 @@ SHORT_ROW, MANY_SHORT_ROWS = 16, 512
 
 
 def _roll(x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    """Do what `np.roll` does, in a third of its time for a small array along one axis."""
-    if len(axes) != 1 or x.__class__ is not np.ndarray or not x.size:
+    """Do what `np.roll` does, in a third of its time for a small array."""
+    if x.__class__ is not np.ndarray or not x.size:
         return np.roll(x, shifts, axes)[()]
+    if len(axes) != 1:
+        places = _turned_along(x.shape, shifts, axes)
+        if places.__class__ is not list:
+            return _roll(x, *places) if places else x.copy()
+        made = np.empty(x.shape, x.dtype)
+        for there, here in places:
+            made[there] = x[here]
+        return made
     places = _turned(x.shape[axes[0]], axes[0], shifts[0])
     if places is None:
         return x.copy()
@@ -129,6 +137,23 @@ def _turned(length: int, axis: int, by: int) -> tuple[Any, Any, Any, Any] | None
     cuts = slice(by, None), slice(None, length - by), slice(None, by), slice(length - by, None)
     later, start, earlier, end = [(..., cut, *rest) for cut in cuts]
     return later, start, earlier, end
+
+
+@lru_cache(1024)
+def _turned_along(shape: tuple[int, ...], shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """Return where the parts of an array go that moves along several axes, and these parts.
+
+    The shift and the axis as tuples if it moves along one only, and an empty tuple if it stays where it is.
+    """
+    moved = [(axis, by % shape[axis]) for axis, by in zip(axes, shifts, strict=True) if by % shape[axis]]
+    if len(moved) < 2:
+        return ((moved[0][1],), (moved[0][0],)) if moved else ()
+    pairs = [((), ())]
+    for axis in range(-len(shape), 0):
+        by = dict(moved).get(axis, 0)
+        cuts = [(slice(by, None), slice(None, shape[axis] - by)), (slice(None, by), slice(shape[axis] - by, None))]
+        pairs = [((*there, a), (*here, b)) for there, here in pairs for a, b in cuts[: 2 if by else 1]]
+    return pairs
 
 
 roll_by = general(

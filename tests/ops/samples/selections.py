@@ -57,7 +57,14 @@ def _repeat(rng: np.random.Generator) -> list[Call]:
 
 @sampler("roll")
 def _roll(rng: np.random.Generator) -> list[Call]:
-    calls = [((4,), (1,), (-1,)), ((2, 3), (-1, 4), (-2, -1)), ((2, 0), (1,), (-1,))]
+    calls = [
+        ((4,), (1,), (-1,)),
+        ((2, 3), (-1, 4), (-2, -1)),
+        ((2, 0), (1,), (-1,)),
+        ((2, 3, 2), (1, 0, -1), (-3, -2, -1)),
+        ((2, 3), (0, 2), (-2, -1)),
+        ((2, 3), (2, -3), (-2, -1)),
+    ]
     return [(normal(rng, s), {"shifts": shifts, "axes": axes}) for s, shifts, axes in calls]
 
 
