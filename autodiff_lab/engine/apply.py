@@ -230,7 +230,7 @@ def binary(  # noqa: C901, PLR0915 - spelled out, as `unary` is
             if (
                 a.__class__ is ndarray is b.__class__
                 and ((n := a.size) + (m := b.size) > MANY or n * m > MANY_PAIRS)
-                and (a.shape != b.shape or a.strides != b.strides)
+                and (a.shape != b.shape or a.strides != b.strides or not a.flags.c_contiguous)
             ):
                 value = by_columns(kernel if plain or a.dtype.kind != "f" else direct, a, b)
             elif plain:

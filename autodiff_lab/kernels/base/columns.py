@@ -23,6 +23,8 @@ MANY = 8192
 """Elements below which NumPy is as quick."""
 MANY_OF_BOTH = 2048
 """The same where both operands are repeated, as in differences of all pairs."""
+FEW_COLUMNS, MANY_ROWS = 6, 1000
+"""Columns of a part of a matrix up to which, and rows from which on, passes over its columns are quicker."""
 ndarray = np.ndarray
 UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.add: np.add,
@@ -87,6 +89,8 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     own, other = x.shape[-1], y.shape[-1]
     if x.shape == y.shape and own >= SHORT:
         return function(*aligned(x, y))
+    if x.shape == y.shape and (are_narrow(x) or are_narrow(y)):
+        return _over_columns(function, x, y, x.shape)
     if own >= SHORT or other >= SHORT:
         if n + m < FEWEST and not (n * m >= FEWEST and ((own == 1 and other == m) or (other == 1 and own == n))):
             return function(x, y)  # what most calls come to
@@ -101,12 +105,44 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
         goals = zip((x, y), spread_out, strict=True)
         return function(*(z if z.shape == goal else np.array(np.broadcast_to(z, goal)) for z, goal in goals))
     shape = _shape_by_columns(x.shape, y.shape)
-    if shape is None:
+    return function(x, y) if shape is None else _over_columns(function, x, y, shape)
+
+
+def are_narrow(x: Any) -> bool:
+    """Return whether an array is many rows of a few elements that lie apart, such as the last two of each three."""
+    count = x.shape[-1] if x.ndim > 1 else 0
+    apart = 1 < count <= FEW_COLUMNS and x.size >= MANY_ROWS * count and not x.flags.c_contiguous
+    return apart and 0 < x.strides[-1] < x.strides[-2]  # else NumPy goes down the columns by itself
+
+
+def _over_columns(function: Callable[[Any, Any], Any], x: Any, y: Any, shape: tuple[int, ...]) -> Any:
+    """Return the result of a function of `by_columns` by a pass over each column."""
+    ufunc: Any = UFUNCS.get(function, function)
+    if x.dtype.kind != "f" or x.dtype != y.dtype or ufunc.__class__ is not np.ufunc:
         return function(x, y)
     made = np.empty(shape, ufunc.resolve_dtypes((x.dtype, x.dtype, None))[2])
     for k in range(shape[-1]):
         ufunc(x[..., k if x.shape[-1] > 1 else 0], y[..., k if y.shape[-1] > 1 else 0], out=made[..., k])
     return made
+
+
+def put(part: Any, g: Any) -> None:
+    """Write an array into a part of another one."""
+    if are_narrow(part) and g.__class__ is ndarray and g.shape == part.shape:
+        for k in range(part.shape[-1]):
+            part[..., k] = g[..., k]
+    else:
+        part[...] = g
+
+
+def put_on(part: Any, g: Any) -> None:
+    """Add an array to a part of another one."""
+    if are_narrow(part) and g.__class__ is ndarray and g.shape == part.shape:
+        for k in range(part.shape[-1]):
+            column = part[..., k]
+            column += g[..., k]
+    else:
+        part += g
 
 
 @lru_cache(4096)

@@ -16,6 +16,7 @@ from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.arrays import zeros
+from autodiff_lab.kernels.base.columns import MANY_ROWS
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.checks import axis_from_end
 from autodiff_lab.ops.docs import document
@@ -32,8 +33,28 @@ def _concat_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[in
     return [ops.slice_axis(g, axis=axis, start=edges[i], stop=edges[i + 1]) for i in need]
 
 
+MOST_JOINED = 12
+"""Columns up to which arrays of a few columns are joined column by column."""
+
+
+def _concat(*xs: Any, axis: int) -> Any:
+    """Do what `np.concatenate` does, by columns where rows of a few elements are joined."""
+    first, count = xs[0], len(xs)
+    if axis != -1 or first.ndim < 2 or not 1 < first.shape[-1] <= MOST_JOINED // count:
+        return np.concatenate(xs, axis=axis)
+    shape, length = first.shape, first.shape[-1]
+    alike = first.__class__ is np.ndarray and all([x.shape == shape and x.dtype == first.dtype for x in xs])
+    if not alike or first.size < MANY_ROWS * length:
+        return np.concatenate(xs, axis=axis)
+    made = np.empty((*shape[:-1], count * length), first.dtype)
+    for n, x in enumerate(xs):
+        for k in range(length):
+            made[..., n * length + k] = x[..., k]
+    return made
+
+
 concat_along = general(
-    "concat", lambda *xs, axis: np.concatenate(xs, axis=axis), _concat_rule, shared=True,
+    "concat", _concat, _concat_rule, shared=True,
     warns=False, symbol="concat", latex=r"\operatorname{{concat}}({0}, {1})", locals_latex=(r"\operatorname{{part}}",),
     sentence="joins tensors along an axis", keeps="nothing", registered="ConcatV2",
     doc="The kernel-level concatenation along a negative axis; `lab.concat` is the public function.")
