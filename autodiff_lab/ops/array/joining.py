@@ -43,7 +43,7 @@ def _concat(*xs: Any, axis: int) -> Any:
     if axis != -1 or first.ndim < 2 or not 1 < first.shape[-1] <= MOST_JOINED // count:
         return np.concatenate(xs, axis=axis)
     shape, length = first.shape, first.shape[-1]
-    alike = first.__class__ is np.ndarray and all([x.shape == shape and x.dtype == first.dtype for x in xs])
+    alike = first.__class__ is np.ndarray and all(x.shape == shape and x.dtype == first.dtype for x in xs)
     if not alike or first.size < MANY_ROWS * length:
         return np.concatenate(xs, axis=axis)
     made = np.empty((*shape[:-1], count * length), first.dtype)
