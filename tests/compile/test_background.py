@@ -113,6 +113,20 @@ def test_calls_are_answered_eagerly_until_the_program_is_ready(tmp_path: Path) -
 
 
 @needs_numba
+def test_what_a_module_of_the_user_prints_is_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "sched.py").write_text("print('hello ' * 1000)", encoding="utf-8")  # hides a module of Python's
+    said = run(
+        f"""
+        sys.path.insert(0, {str(tmp_path)!r})
+        elsewhere._START = elsewhere._START.replace("from auto", "import sched; from auto")
+        said["compiled"] = f.compile(x)
+        """,
+        AUTODIFF_LAB_CACHE=str(tmp_path / "cache"),
+    )
+    assert (said["compiled"], said["errors"]) == (True, "")
+
+
+@needs_numba
 def test_what_measures_slower_than_the_function_runs_eagerly_until_it_is_timed_again(tmp_path: Path) -> None:
     said = run(
         """

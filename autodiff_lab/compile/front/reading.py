@@ -9,8 +9,18 @@ from autodiff_lab.compile.front.entry import Compiled, assumptions
 from autodiff_lab.compile.front.trace import Refusal, where
 from autodiff_lab.compile.front.waiting import Waiting
 from autodiff_lab.compile.loops.source import Kernel
-from autodiff_lab.compile.program.program import Program
+from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.errors import InvalidArgumentError
+
+
+def _decides(line: Line, program: Program) -> str:
+    """Return what a program assumes: a value and where it comes from, or a shape."""
+    value = line.params.get("value")
+    if value is None:
+        return f"the shape of `{line.op.name}`"
+    made, text = program.made_by.get(line.ins[0]), str(value[0] if len(value) == 1 else list(value))
+    name = program.values[line.ins[0]].name or "an argument"
+    return f"{text:.40} from `{made.op.name}`" if made is not None else f"{text:.40} in {name}"
 
 
 class Readable:
@@ -129,11 +139,16 @@ class Readable:
         if self._latest is None or not assumed:
             return ""
         places = dict.fromkeys(where(line.place) for line in assumed if line.place is not None)
+        found = list(dict.fromkeys(_decides(line, self._latest.program) for line in assumed))
+        more = [f"{len(found) - 3} more"] if len(found) > 3 else []
+        *others, last = [*found[:3], *more]
+        what = f"{', '.join(others)} and {last}" if others else last
+        controls, differs = ("control", "they differ") if len(found) > 1 else ("controls", "it differs")
         count = 1 + len(self._latest.others)
         return (
-            f" It is specialized to values that control a branch, an index or a shape ({'; '.join(list(places)[:3])}). "
-            f"A call with other values runs eagerly until they have a program of their own: {count} "
-            f"program{'s' * (count > 1)} so far."
+            f" It is specialized to {what}, which {controls} a branch, an index or a shape "
+            f"({'; '.join(list(places)[:3])}). A call in which {differs} runs eagerly until it has a program of its "
+            f"own: {count} program{'s' * (count > 1)} so far."
         )
 
     @property

@@ -29,12 +29,18 @@ STAYS = 30.0
 _LOG = logging.getLogger("autodiff_lab")
 _START = """\
 import os
+answers = os.dup(1)
+os.dup2(2, 1)
 if hasattr(os, "nice"):
     os.nice(5)
 from autodiff_lab.kernels.base.workshop import main
-main({stays})
+main({stays}, answers)
 """
-"""What the child runs.  Its imports take as long as some programs, so its priority is low before they begin."""
+"""What the child runs.
+
+Nothing that is printed gets between the answers, not even by a module that is imported.  Imports take as long as some
+programs, so its priority is low before they begin.
+"""
 _LENGTH = 8
 """Bytes that say how long a message is."""
 _state: dict[str, Any] = {"child": None, "refused": False}
@@ -88,7 +94,7 @@ def have_made(wishes: list[Wish]) -> bool:
         return False
     try:
         _child().do(list(dict.fromkeys(filter(None, map(_packed, wishes)))))
-    except (compiler.Ended, Lost, OSError, EOFError, ValueError, pickle.PickleError) as error:
+    except (compiler.Ended, Lost, OSError, EOFError, MemoryError, ValueError, pickle.PickleError) as error:
         close()
         if not compiler.ending():
             _state["refused"] = True

@@ -18,13 +18,12 @@ ALLOCATIONS = 1_000_000
 """Objects after which the garbage collector runs: a compiler makes many that live, and the process soon ends."""
 
 
-def main(stays: float) -> None:
-    """Do what is wished for until the other process ends, or says nothing for some seconds."""
+def main(stays: float, answers: int) -> None:
+    """Do what is wished for, and answer into a pipe, until the other process ends or says nothing for some seconds."""
     gc.set_threshold(ALLOCATIONS, 50, 50)
     with suppress(ValueError, OSError, AttributeError):  # the terminal's signals are for the other process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing that is printed gets between the messages
+    out = os.fdopen(answers, "wb")
 
     def say(*message: Any) -> None:
         with suppress(OSError):  # the other process has ended; what is in the folder serves the next one
