@@ -103,3 +103,21 @@ def test_a_layer_forward_and_backward_is_one_loop() -> None:
     step(lab.constant(DRAW.standard_normal((8, 64)).astype(np.float32)))
     assert step.source.count("@njit") == 1
     assert [line for line in step.source.splitlines() if "= np." in line] == []
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, [0, 2]])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (40, 60, 30)])
+def test_norms_are_part_of_loops(shape: tuple[int, ...], axis: Any) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            sizes = lab.math.reduce_euclidean_norm(lab.sin(x), axis, keepdims=True)
+            value = lab.reduce_sum(sizes * sizes * x)
+        return sizes, tape.gradient(value, x)
+
+    x = lab.constant(DRAW.normal(size=shape))
+    f = lab.function(run)
+    assert f.compile(x)
+    for found, wanted in zip(f(x), run(x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+    assert "euclidean_norm_(" not in f.source

@@ -308,7 +308,7 @@ class Function(Varied, Typed[P, R]):
 
     def _give_up(self, call: Call, error: object) -> None:
         """Let calls like this one run eagerly, because their program could not be made."""
-        self._refusals = [Refusal(f"its program could not be made: {error}", None)]
+        self._refusals = [Refusal(f"its program could not be made: {str(error) or type(error).__name__}", None)]
         self._entries[call.key] = Refused(self._refusals, call.objects)
 
     def _ready(self, call: Call, waiting: Waiting) -> None:

@@ -249,6 +249,14 @@ def half_square(to: Writing, line: Line) -> None:
     to.end(line, "multiply", to.constant(to.values[x].dtype.type(0.5)), total)
 
 
+def length(to: Writing, line: Line) -> None:
+    """Write the root of the sum of the squares."""
+    x = to.read(line.ins[0], line)
+    squares = to.each(line, "multiply", x, x)
+    total = to.add("sum", (squares,), line.params, to.values[line.outs[0]].shape, line)
+    to.end(line, "sqrt", total)
+
+
 def cross(to: Writing, line: Line) -> None:
     """Write the three numbers of a cross product, which are then stacked."""
     shape = to.values[line.outs[0]].shape[:-1]
@@ -263,7 +271,8 @@ def cross(to: Writing, line: Line) -> None:
 
 
 FORMS: dict[str, Callable[[Writing, Line], None]] = {
-    "band_part": band_part, "cross": cross, "det": factored_again, "extreme_grad": extreme_grad,
+    "band_part": band_part, "cross": cross, "det": factored_again, "euclidean_norm": length,
+    "extreme_grad": extreme_grad,
     "inv": factored_again, "l2_loss": half_square, "log_softmax": softmax,
     "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
     "logsumexp_shares": logsumexp_shares, "moments": normalizing.moments, "normalize": normalizing.normalize,

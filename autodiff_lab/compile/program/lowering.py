@@ -135,7 +135,11 @@ class _Lowering:
         plain = all(v.memory is None and v.dtype == values[0].dtype and 0 not in v.shape for v in floats)
         limit = MOST if line.op.name in NORMALIZING or line.op.name in ALONG_AXES else FEW
         few = most < (LARGEST_IN_TURN if repeats else limit) or _rolls_short_rows(line, values[0].shape)
-        few = few or line.op.name == "l2_loss" or (line.op.name in _GROWING and line.ins[0] in self.shared)
+        few = (
+            few
+            or line.op.name in ("euclidean_norm", "l2_loss")
+            or (line.op.name in _GROWING and line.ins[0] in self.shared)
+        )
         kinds = (*_FLOATS, "complex64", "complex128") if line.op.name == "roll" else _FLOATS  # which computes nothing
         return plain and values[0].dtype.name in kinds and few and values[0].shape != () and fits(line, values)
 

@@ -101,7 +101,7 @@ def have_made(wishes: list[Wish]) -> bool:
             _LOG.warning(
                 "Compiled functions are compiled in this process from now on, which slows it down meanwhile, because "
                 "no other one does it: %s",
-                error or type(error).__name__,
+                str(error) or type(error).__name__,
             )
         return False
     return True
