@@ -23,6 +23,8 @@ from autodiff_lab.ops.array.casting import cast
 _NO_NUMBERS = (LearningRateSchedule, Variable, Tensor)
 _TAKEN: WeakKeyDictionary[Any, dict[Variable, tuple[int, int]]] = WeakKeyDictionary()
 """For each trace and step count of an optimizer: how many steps were taken, and the value of the count then."""
+_RATES: WeakKeyDictionary[Any, dict[tuple[int, Variable, int], Tensor]] = WeakKeyDictionary()
+"""For each trace, schedule, step count and step: the rate, which all variables of the step share."""
 
 
 def step_taken(trace: Any, iterations: Variable) -> None:
@@ -37,6 +39,9 @@ def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) ->
     count, value = _TAKEN.get(trace, {}).get(iterations, (0, None))
     if trace.assigned.get(iterations) != value:
         trace.refuse("the step count of an optimizer whose learning rate follows a schedule is assigned")
+    rates, key = _RATES.setdefault(trace, {}), (id(schedule), iterations, count)
+    if key in rates:
+        return rates[key]
 
     def make() -> Any:
         return np.float64(schedule(int(iterations._array) + count))
@@ -48,6 +53,7 @@ def rate_in(trace: Any, schedule: LearningRateSchedule, iterations: Variable) ->
     finally:
         SINKS.set(sinks)
     trace.note_late(rate, "rate", make, None)
+    rates[key] = rate
     return rate
 
 

@@ -165,6 +165,29 @@ def test_a_rate_that_follows_a_schedule_does_so_in_a_program(schedule: str, opti
         assert not compiled.fallbacks, compiled.why()  # the first call, which builds the optimizer's state, is none
 
 
+def test_a_schedule_is_asked_once_for_all_variables_of_a_step() -> None:
+    asked: list[int] = []
+
+    class Counted(lab.optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step: Any) -> Any:
+            return 0.1 / (1.0 + step)
+
+    schedule, weights = Counted(), [lab.Variable([1.0, float(k)]) for k in range(5)]
+    optimizer = lab.optimizers.AdamW(schedule, weight_decay=0.1)
+
+    @lab.function(backend="numpy")
+    def step(x: Any) -> None:
+        for _ in range(2):
+            optimizer.apply_gradients([(x * w, w) for w in weights])
+
+    step(X[0])
+    step(X[0])
+    call = Counted.__call__
+    Counted.__call__ = lambda self, n: (asked.append(int(n)), call(self, n))[1]  # type: ignore[method-assign]
+    step(X[0])
+    assert asked == [4, 5]
+
+
 def test_a_rate_in_a_variable_is_read_by_the_program() -> None:
     outcomes: list[Any] = []
     for wrap in (lambda f: f, compile_plainly):
