@@ -22,7 +22,7 @@ from tests.benchmarks.programs.fields import Heat, NeuralOde, Ptychography, Spec
 from tests.benchmarks.programs.generative import Diffusion, GradientPenalty, VqVae
 from tests.benchmarks.programs.geometry import BundleAdjustment, RadianceField, Rendering, RobotArm
 from tests.benchmarks.programs.images import Lovasz, Separable, SqueezeExcite, Style, Unet
-from tests.benchmarks.programs.iterations import Equilibrium, Kalman, Newton, Sinkhorn
+from tests.benchmarks.programs.iterations import Equilibrium, FittedDiffusion, Kalman, Newton, Sinkhorn
 from tests.benchmarks.programs.language import AdditiveAttention, Decoder, SkipGram, Topics
 from tests.benchmarks.programs.nested import HessianVector, LennardJones, Maml, Pinn
 from tests.benchmarks.programs.networks import Causal, Experts, Kan, Residual, Transformer
@@ -47,7 +47,7 @@ KINDS: tuple[type[Program], ...] = (
     QuantileSpline, SmallCovariances, DoublePendulum, AdditiveAttention, BayesianNetwork,
     Ppo, Llama, GradientPenalty, VqVae, Garch, Cox, Diffusion, SoftDtw, Hamiltonian, TotalVariation, Tsne, Activity,
     PointSets, Topics, CartPole, Style, MaskedFlow, Swin, Ctc, Kan, Lattice,
-    Phylogeny, Lovasz, Ptychography,
+    Phylogeny, Lovasz, Ptychography, FittedDiffusion,
 )  # fmt: skip
 PROGRAMS: dict[str, Program] = {row.name: row for kind in KINDS for row in map(kind, SCALES)}
 TESTED: dict[str, Program] = {kind.program: kind(TEST) for kind in KINDS}

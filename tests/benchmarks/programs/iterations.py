@@ -1,4 +1,4 @@
-"""Iterative algorithms: Newton, Sinkhorn, the Kalman filter, a deep equilibrium model."""
+"""Iterative algorithms: Newton, Gauss and Newton, Sinkhorn, the Kalman filter, a deep equilibrium model."""
 
 from __future__ import annotations
 
@@ -12,27 +12,12 @@ from tests.benchmarks.programs.program import Program
 ITERATIONS = 20
 
 
-class Newton(Program):
-    """Logistic regression: three steps of Newton's method, with gradient and Hessian as the library makes them."""
-
-    program, about = "newton", "3 steps, {rows} rows of {features}, float64"
-    sizes = {
-        "test": {"rows": 8, "features": 2},
-        "small": {"rows": 50, "features": 4},
-        "middle": {"rows": 1_000, "features": 20},
-        "large": {"rows": 5_000, "features": 60},
-    }
-    leaves = ("w",)
-    tolerance = 1e-6
+class Fit(Program):
+    """A fit that takes its derivatives itself; it returns the value and the numbers that it found."""
 
     def __init__(self, scale: str) -> None:
         super().__init__(scale)
-        self.outputs = ("value", "w")
-
-    def arrays(self, draw: np.random.Generator, *, rows: int, features: int) -> Data:
-        x, w = draw.standard_normal((rows, features)), draw.standard_normal(features)
-        y = (draw.random(rows) < 1 / (1 + np.exp(-x @ w))).astype(np.float64)
-        return {"w": np.zeros(features), "x": x, "y": y}
+        self.outputs = ("value", *self.leaves)
 
     def lab(self, engine: Any, d: Data) -> Run:
         return self._computed(engine, self.as_tensorflow(engine.tf), d)
@@ -48,6 +33,25 @@ class Newton(Program):
     def _computed(self, engine: Any, text: Any, d: Data) -> Run:
         run = engine.compute(text, *d.values())
         return lambda: run()[0]
+
+
+class Newton(Fit):
+    """Logistic regression: three steps of Newton's method, with gradient and Hessian as the library makes them."""
+
+    program, about = "newton", "3 steps, {rows} rows of {features}, float64"
+    sizes = {
+        "test": {"rows": 8, "features": 2},
+        "small": {"rows": 50, "features": 4},
+        "middle": {"rows": 1_000, "features": 20},
+        "large": {"rows": 5_000, "features": 60},
+    }
+    leaves = ("w",)
+    tolerance = 1e-6
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, features: int) -> Data:
+        x, w = draw.standard_normal((rows, features)), draw.standard_normal(features)
+        y = (draw.random(rows) < 1 / (1 + np.exp(-x @ w))).astype(np.float64)
+        return {"w": np.zeros(features), "x": x, "y": y}
 
     def as_tensorflow(self, tf: Any) -> Any:
         def fit(w: Any, x: Any, y: Any) -> Any:
@@ -90,6 +94,78 @@ class Newton(Program):
                 value, slope = jax.value_and_grad(error)(w, x, y)
                 w = w - np.linalg.solve(jax.hessian(error)(w, x, y), slope)
             return value, w
+
+        return fit
+
+
+class FittedDiffusion(Fit):
+    """Three numbers of a reaction and diffusion equation, fitted to a profile by Gauss and Newton's method.
+
+    Each step takes the Jacobian of the profile, which is tall: in forward mode where the library leaves the choice.
+    """
+
+    program, about = "fitted_diffusion", "3 Gauss-Newton steps, {points} points, {steps} time steps, float64"
+    sizes = {
+        "test": {"points": 6, "steps": 2},
+        "small": {"points": 32, "steps": 5},
+        "middle": {"points": 200, "steps": 10},
+        "large": {"points": 1_000, "steps": 20},
+    }
+    leaves = ("p",)
+    tolerance = 1e-5
+
+    def arrays(self, draw: np.random.Generator, *, points: int, steps: int) -> Data:
+        start = np.sin(np.linspace(0, 3, points)) + 0.1 * draw.standard_normal(points)
+        return {"p": np.array([0.1, 0.2, 0.1]), "start": start, "seen": 0.8 * start + 0.1}
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        def fit(p: Any, start: Any, seen: Any) -> Any:
+            for _ in range(3):
+                with tf.GradientTape() as tape:
+                    tape.watch(p)
+                    u = start
+                    for _ in range(self.at["steps"]):
+                        bend = tf.roll(u, 1, 0) + tf.roll(u, -1, 0) - 2.0 * u
+                        u = u + 0.1 * (p[0] * bend - p[1] * tf.sin(u) + p[2])
+                J, error = tape.jacobian(u, p), u - seen
+                normal = tf.matmul(J, J, transpose_a=True) + 1e-3 * tf.eye(3, dtype=tf.float64)
+                p = p - tf.linalg.solve(normal, tf.matmul(J, error[:, None], transpose_a=True))[:, 0]
+            return tf.reduce_mean(error * error), p
+
+        return fit
+
+    def as_torch(self, torch: Any) -> Any:
+        def profile(p: Any, start: Any) -> Any:
+            u = start
+            for _ in range(self.at["steps"]):
+                bend = u.roll(1) + u.roll(-1) - 2 * u
+                u = u + 0.1 * (p[0] * bend - p[1] * u.sin() + p[2])
+            return u, u
+
+        def fit(p: Any, start: Any, seen: Any) -> Any:
+            for _ in range(3):
+                J, u = torch.func.jacfwd(profile, has_aux=True)(p, start)
+                error = u - seen
+                p = p - torch.linalg.solve(J.T @ J + 1e-3 * torch.eye(3, dtype=torch.float64), J.T @ error)
+            return (error * error).mean(), p
+
+        return fit
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def profile(p: Any, start: Any) -> Any:
+            def step(u: Any, _: Any) -> Any:
+                bend = np.roll(u, 1) + np.roll(u, -1) - 2 * u
+                return u + 0.1 * (p[0] * bend - p[1] * np.sin(u) + p[2]), None
+
+            u, _ = jax.lax.scan(step, start, None, length=self.at["steps"])
+            return u, u
+
+        def fit(p: Any, start: Any, seen: Any) -> Any:
+            for _ in range(3):
+                J, u = jax.jacfwd(profile, has_aux=True)(p, start)
+                error = u - seen
+                p = p - np.linalg.solve(J.T @ J + 1e-3 * np.eye(3), J.T @ error)
+            return (error * error).mean(), p
 
         return fit
 

@@ -165,6 +165,16 @@ def _hessian(function: Callable[..., Any]) -> Callable[..., Any]:
     return matrix
 
 
+def _jacfwd(function: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+    assert has_aux
+
+    def columns(x: Any, *more: Any) -> Any:
+        found = [_along(lambda x: function(x, *more)[0], x, unit) for unit in _units(x)]
+        return np.stack(found, axis=-1), function(x, *more)[1]
+
+    return columns
+
+
 def _segment_sum(rows: Any, places: Any, num_segments: int) -> Any:
     total = np.zeros((num_segments, *rows.shape[1:]))
     np.add.at(total, places, rows)
@@ -247,6 +257,7 @@ JAX = SimpleNamespace(
     grad=_grad,
     value_and_grad=_value_and_grad,
     hessian=_hessian,
+    jacfwd=_jacfwd,
     jvp=_jvp,
     vmap=_vmap,
     lax=SimpleNamespace(
