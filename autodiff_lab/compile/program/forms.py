@@ -17,6 +17,7 @@ from autodiff_lab.compile.program import crossing, normalizing
 from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN
 from autodiff_lab.compile.program.program import Line, Value
 from autodiff_lab.engine.op import Op
+from autodiff_lab.kernels.matmul.factors import qr
 from autodiff_lab.ops.array.shaping import swapped
 
 FINITE_OR_ZERO = Op(
@@ -28,6 +29,12 @@ NOT_ZERO_OR_ONE = Op(
     "not_zero_or_one", lambda x: np.where(x == 0, x.dtype.type(1), x)[()], None, 1,
     sentence="takes {0}, or 1 where it is 0", expression="choose({0} == zero, one, {0})", elementwise=True,
 )  # fmt: skip
+QR_PACKED = Op(
+    "qr_packed", lambda x: np.concatenate(qr(x, False), axis=-2), None, 1,
+    sentence="factors {0} into orthonormal columns, and a triangle below them",
+)  # fmt: skip
+WIDEST_QR, MOST_QR = 32, 4096
+"""Columns, and elements, of the largest matrix that is not left to LAPACK."""
 OF_ROWS = frozenset({"extreme_grad", "softmax", "log_softmax", "softmax_grad", "log_softmax_grad"})
 """Ops that are worth rewriting where they work along long rows beside a loop."""
 ALONG_AXES = OF_ROWS | {"logsumexp", "logsumexp_shares"}
@@ -81,6 +88,9 @@ def fits(line: Line, values: list[Value]) -> bool:
         return normalizing.fits_normalizing(line, values)
     if line.op.name in crossing.CROSSING:
         return crossing.fits_crossing(line, values)
+    if line.op.name == "qr":
+        *_, m, n = values[0].shape
+        return not line.params["full"] and n <= min(m, WIDEST_QR) and m * n <= MOST_QR
     if line.op.name not in ALONG_AXES:
         return True
     shape, axes = values[-2].shape, _axes(line)
@@ -257,6 +267,14 @@ def length(to: Writing, line: Line) -> None:
     to.end(line, "sqrt", total)
 
 
+def packed_qr(to: Writing, line: Line) -> None:
+    """Write both factors as one array, and take them apart."""
+    *lead, m, n = to.values[line.ins[0]].shape
+    packed = to.add(QR_PACKED, line.ins, {}, (*lead, m + n, n), line)
+    for out, start, stop in zip(line.outs, (0, m), (m, m + n), strict=True):
+        to.end(line._replace(outs=(out,)), "slice_axis", packed, axis=-2, start=start, stop=stop)
+
+
 def cross(to: Writing, line: Line) -> None:
     """Write the three numbers of a cross product, which are then stacked."""
     shape = to.values[line.outs[0]].shape[:-1]
@@ -276,7 +294,7 @@ FORMS: dict[str, Callable[[Writing, Line], None]] = {
     "inv": factored_again, "l2_loss": half_square, "log_softmax": softmax,
     "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
     "logsumexp_shares": logsumexp_shares, "moments": normalizing.moments, "normalize": normalizing.normalize,
-    "normalize_grad": normalizing.normalize_grad, "roll": roll, "slogdet": slogdet, "softmax": softmax,
+    "normalize_grad": normalizing.normalize_grad, "qr": packed_qr, "roll": roll, "slogdet": slogdet, "softmax": softmax,
     "softmax_cross_entropy": crossing.cross_entropy, "softmax_cross_entropy_grad": crossing.cross_entropy_grad,
     "softmax_grad": softmax_grad, "softmax_minus_label": crossing.cross_entropy_grad, "solve": factored_again,
     "sparse_softmax_cross_entropy": crossing.cross_entropy,

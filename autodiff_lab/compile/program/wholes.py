@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -45,6 +46,18 @@ def _on_diagonal(line: Line, shapes: list[tuple[int, ...]]) -> Parts:
     return Parts([("diag_part", {"k": line.params["k"]})])
 
 
+def _on_diagonals(line: Line, shapes: list[tuple[int, ...]]) -> Parts | None:
+    """Return the places of vectors on diagonals of a matrix, None unless each of them fills its diagonal."""
+    rows, *each = line.params["shape"]
+    places: list[tuple[str, dict[str, Any]]] = []
+    for (length,), first, offset in zip(shapes, line.params["firsts"], line.params["offsets"], strict=True):
+        begin, end = max(0, offset), min(math.prod(each), rows + offset)
+        if len(each) != 1 or first != begin or length != end - begin:
+            return None
+        places.append(("diag_part", {"k": offset}))
+    return Parts(places, adds=True)
+
+
 def _surrounded(line: Line, shapes: list[tuple[int, ...]]) -> Parts | None:
     places = zip(shapes[0], line.params["paddings"], strict=True)
     items = tuple(("s", before, before + n, None) for n, (before, _) in places)
@@ -52,7 +65,8 @@ def _surrounded(line: Line, shapes: list[tuple[int, ...]]) -> Parts | None:
 
 
 PARTS: dict[str, Callable[[Line, list[tuple[int, ...]]], Parts | None]] = {
-    "accumulate_parts": _accumulated_parts, "concat": _joined, "diag": _on_diagonal, "pad": _surrounded,
+    "accumulate_parts": _accumulated_parts, "concat": _joined, "diag": _on_diagonal,
+    "diagonals": _on_diagonals, "pad": _surrounded,
     "pad_axis": _padded, "stack": _stacked, "unslice": _unsliced,
 }  # fmt: skip
 """By the name of an op, what says where its operands go; it returns None where they are not all there is."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from math import log, nan, sqrt
 
+from numpy import finfo
+
 from autodiff_lab.kernels.base.deferred import register_jitable
 
 
@@ -244,4 +246,71 @@ def tridiagonal(out, room, diagonals, b, stack, n, k) -> int:
             for j in range(k):
                 second = lower[i] * x[(i + 2) * k + j] if turn > 1 else 0
                 x[i * k + j] = (x[i * k + j] - upper[i] * x[(i + 1) * k + j] - second) / middle[i]
+    return 0
+
+
+@register_jitable
+def reflect(x, begin, room, tau, m, n, k, start, sums) -> None:
+    """Apply I - tau·v·vᵀ to the rows of a matrix (m, n) from row k on, in its columns from `start` on.
+
+    The first element of v is 1, and the others are those of column k of the matrix in `room`, where n sums have place.
+    """
+    total, first = room[sums : sums + n], x[begin + k * n : begin + (k + 1) * n]
+    for j in range(start, n):
+        total[j] = first[j]
+    for i in range(k + 1, m):
+        factor, row = room[i * n + k], x[begin + i * n : begin + (i + 1) * n]
+        for j in range(start, n):
+            total[j] += factor * row[j]
+    for j in range(start, n):
+        total[j] *= tau
+        first[j] -= total[j]
+    for i in range(k + 1, m):
+        factor, row = room[i * n + k], x[begin + i * n : begin + (i + 1) * n]
+        for j in range(start, n):
+            row[j] -= factor * total[j]
+
+
+@register_jitable
+def orthonormal(out, room, a, count, m, n, a_step, a_down, a_along) -> int:  # noqa: C901, PLR0912 - compiled whole
+    """Write the orthonormal columns of tall matrices, and below each its triangle, by Householder's reflections.
+
+    Signs are those of LAPACK (Golub and Van Loan, "Matrix Computations", algorithm 5.2.1).  Numbers whose squares may
+    underflow or overflow are declined.
+    """
+    zero, one = out.dtype.type(0), out.dtype.type(1)
+    least = finfo(out.dtype).tiny / finfo(out.dtype).eps
+    taus, sums = m * n, m * n + n
+    for s in range(count):
+        here, there = s * a_step, s * (m + n) * n
+        for i in range(m):
+            for j in range(n):
+                room[i * n + j] = a[here + i * a_down + j * a_along]
+        for k in range(n):
+            alpha, below, largest = room[k * n + k], zero, zero
+            for i in range(k + 1, m):
+                below += room[i * n + k] * room[i * n + k]
+                largest = max(largest, abs(room[i * n + k]))
+            length = alpha * alpha + below
+            if length - length != 0 or (largest > 0 and below < least):
+                return 1
+            tau = zero
+            if largest > 0:
+                root = sqrt(length)
+                root = root if alpha < 0 else -root
+                tau, scale = (root - alpha) / root, one / (alpha - root)
+                for i in range(k + 1, m):
+                    room[i * n + k] *= scale
+                reflect(room, 0, room, tau, m, n, k, k + 1, sums)
+                room[k * n + k] = root
+            room[taus + k] = tau
+        for i in range(m + n):
+            for j in range(n):
+                out[there + i * n + j] = one if i == j else zero
+        for i in range(n):
+            for j in range(n):
+                out[there + (m + i) * n + j] = room[i * n + j] if j >= i else zero
+        for turn in range(n):
+            k = n - 1 - turn
+            reflect(out, there, room, room[taus + k], m, n, k, k, sums)
     return 0
