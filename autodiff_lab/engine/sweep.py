@@ -23,7 +23,7 @@ from autodiff_lab.engine.op import UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.events.listener import CAUSE, sinks_now
 from autodiff_lab.kernels.base.choose import IN_USE
-from autodiff_lab.kernels.base.columns import put, put_on
+from autodiff_lab.kernels.base.columns import add_to_part, write_part
 from autodiff_lab.kernels.base.elementwise import FEW
 from autodiff_lab.kernels.base.order import aligned
 
@@ -366,7 +366,7 @@ def _added_to_part(
         if not t._held.shape or g.dtype != t._held.dtype:
             return False
         whole = np.zeros(g.shape[:lead] + t._held.shape, g.dtype)
-        put(op.part(whole, **params), g)  # type: ignore[misc] - it is there; -0 stays -0
+        write_part(op.part(whole, **params), g)  # type: ignore[misc] - it is there; -0 stays -0
         own.add(key)
         adjoints[key] = whole
         return True
@@ -375,7 +375,7 @@ def _added_to_part(
     if key not in own:
         own.add(key)
         adjoints[key] = old = old.copy()
-    put_on(op.part(old, **params), g)  # type: ignore[misc]
+    add_to_part(op.part(old, **params), g)  # type: ignore[misc]
     return True
 
 

@@ -42,6 +42,8 @@ class RowTrace:
     ----------
     rows : int
         How many rows there are.
+    compiles : bool
+        Whether a function is traced around it, so that the ops become part of a program.
     refusal : str
         Why other rows may be treated otherwise; empty if they are not.
     """
@@ -59,7 +61,7 @@ class RowTrace:
         self.before = StateBefore()
         self.refusal = ""
         sinks, outer = sinks_now(), trace_now()
-        self.within = self.compiles = outer is not None
+        self.compiles = outer is not None
         self._around = tuple([sink for sink in sinks if sink is not outer])
         self._row = [t._id for t in row]
         self._start = fresh_id()
@@ -104,7 +106,7 @@ class RowTrace:
         for tensor in ins:
             if self._resolved(tensor) in self._depends:
                 depends = op.name != "shape"
-        if depends or self.within:
+        if depends or self.compiles:
             self._steps.append(Step(op, ins, params, outs))
         for tensor in outs:
             key, array = tensor._id, tensor._held
@@ -116,7 +118,7 @@ class RowTrace:
 
     def _append_alias(self, op: Op, outs: tuple[Tensor, ...]) -> None:
         """Note an op made on the fly, by `custom_gradient` and the like, whose values earlier ops computed."""
-        if self._around or self.within:
+        if self._around or self.compiles:
             self.refuse(f"{op.name} has a derivative of its own, which a tape around the call needs")
         for tensor in outs:
             known = self._twins.get(id(tensor._held))
@@ -129,14 +131,14 @@ class RowTrace:
         """Note a value that left the ops, or entered from outside."""
         if event is TensorLeft:
             self.note_peek(tensor, how)
-        elif self.within and how == "converted":
+        elif self.compiles and how == "converted":
             return  # a program has to know what the value is made of
         else:
             self.note_made(tensor)
 
     def note_entry(self, value: Any, tensor: Tensor) -> None:
         """Note that `value` was converted; nothing that depends on the row can have made it."""
-        if not self.within or isinstance(value, (list, tuple, bool, int, float, complex)):
+        if not self.compiles or isinstance(value, (list, tuple, bool, int, float, complex)):
             self.note_made(tensor)
 
     def note_made(self, tensor: Tensor) -> None:

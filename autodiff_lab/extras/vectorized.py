@@ -73,7 +73,7 @@ def vectorized_map(
         )
     trace, first = _traced(fn, elems, stacks, count)
     if not trace.refusal:
-        block = count if trace.within else min(count, BLOCK_BYTES // max(trace.largest(), 1))
+        block = count if trace.compiles else min(count, BLOCK_BYTES // max(trace.largest(), 1))
         if block > 1:
             return _of_all(trace, first, stacks, count, block)
     elif not fallback_to_while_loop:
@@ -83,9 +83,9 @@ def vectorized_map(
         )
     elif warn:
         _tell(_name(fn), trace.refusal)
-    if trace.within:
+    if trace.compiles:
         trace.before.undo()
-    done = [] if trace.within else [first]
+    done = [] if trace.compiles else [first]
     for k in range(len(done), count):
         done.append(as_tensors(fn(_row(elems, stacks, k))))
         nesting.same_structure(done[0], done[-1], "vectorized_map: result of fn")

@@ -88,8 +88,7 @@ class Module:
     def __init__(self, name: str | None = None) -> None:
         if not isinstance(name, str | None):
             raise InvalidArgumentError(
-                f"{type(self).__name__}: expected a str as name, got {name!r}. Several layers or settings belong in a "
-                "list, or have names of their own."
+                f"{type(self).__name__}: name must be a str, got {name!r}. Try passing other settings by keyword."
             )
         self._given_name = name
         self._around = SCOPE.get()

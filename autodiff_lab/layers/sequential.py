@@ -41,7 +41,7 @@ class Sequential(Model):
     def __init__(self, layers: Iterable[Any] | Any = (), name: str | None = None, **more: Any) -> None:
         if isinstance(name, (Layer, KerasTensor)):  # as in PyTorch
             raise InvalidArgumentError(
-                f"Sequential: expected a list of layers and a name, got {name!r} in place of the name. Try "
+                f"Sequential: expected a list of layers, got another layer, {name!r}, as second argument. Try "
                 "Sequential([a, b])."
             )
         super().__init__(name=name, **more)

@@ -59,7 +59,7 @@ def unit_stack(y: Any) -> Bands:
 
 
 @lru_cache(64)
-def _places(
+def diagonal_places(
     offsets: tuple[int, ...], firsts: tuple[int, ...], lengths: tuple[int, ...], rows: int, columns: int
 ) -> tuple[tuple[slice, slice, bool], ...]:
     """Find of each piece what of it lies in the stack, where among all elements, and whether a piece lies there."""
@@ -78,7 +78,7 @@ def diagonals(*pieces: Any, offsets: tuple[int, ...], firsts: tuple[int, ...], s
     whole = np.zeros(shape, pieces[0].dtype)
     flat = whole.reshape(-1)
     lengths = tuple([piece.size for piece in pieces])
-    places = _places(offsets, firsts, lengths, shape[0], math.prod(shape[1:]))
+    places = diagonal_places(offsets, firsts, lengths, shape[0], math.prod(shape[1:]))
     for piece, (part, place, taken) in zip(pieces, places, strict=True):
         if taken:
             flat[place] += piece[part]

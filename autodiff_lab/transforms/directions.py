@@ -29,13 +29,13 @@ from autodiff_lab.ops.array.creation import zeros_like
 ADVANTAGE = 4
 """How many times as many elements as the sources the target must have, per example for `batch_jacobian`."""
 EACH_EAGERLY, EACH_COMPILED = 1 << 16, 1 << 11
-"""Bytes of stacks, per op, that must be saved: op by op an op takes as long as some 64 KB of one."""
+"""Bytes of stacks that forward mode must save per op; eagerly an op takes as long by itself as some 64 KB of one."""
 _DTYPES = (np.dtype("float32"), np.dtype("float64"))
 _known: Any = dict.get  # without a search in families that are not loaded
 
 
 def forward_pays(tape: GradientTape, target: Tensor, cotangents: int, sources: list[Any], lead: int) -> bool:
-    """Return whether tangents are cheaper than so many cotangents, and every op on the tape allows them.
+    """Return whether forward mode is possible, and cheaper than a sweep of so many cotangents.
 
     The first `lead` axes of the sources are the batch, all of whose examples a tangent serves.
     """

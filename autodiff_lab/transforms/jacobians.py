@@ -60,7 +60,7 @@ def jacobian(tape: GradientTape, target: Any, sources: Any, unconnected_gradient
     if len(targets) != 1:
         raise ShapeMismatch("jacobian: expected a single target tensor. Try one call for each, on a persistent tape.")
     y = targets[0]._held
-    if not _structured(tape, y, y.size) and forward_pays(tape, targets[0], y.size, leaves, 0):
+    if forward_pays(tape, targets[0], y.size, leaves, 0) and not _structured(tape, y, y.size):
         found = forward_jacobian(tape, targets[0], leaves)
     elif y.size >= FEWEST_IN_BANDS and _pays(tape, y, y.size):
         found = _in_part(tape, targets[0], leaves, unit_stack(y))
@@ -94,10 +94,11 @@ def batch_jacobian(tape: GradientTape, target: Any, source: Any, unconnected_gra
         )
     rest = a.shape[1:]
     n, shape = math.prod(rest), (*a.shape, *source._held.shape[1:])
-    if not _structured(tape, a, n, _MOVING) and forward_pays(tape, y, n, [source], 1):
-        found = forward_batch_jacobian(tape, y, source)
-        return _unconnected(shape, source, "zero") if found is None else found
-    if a.ndim == 2 and n >= FEWEST_COLUMNS and a.size >= FEWEST_IN_BANDS and _pays(tape, a, n, _MOVING):
+    if forward_pays(tape, y, n, [source], 1) and not _structured(tape, a, n, _MOVING):
+        g = forward_batch_jacobian(tape, y, source)
+        if g is not None:
+            return g
+    elif a.ndim == 2 and n >= FEWEST_COLUMNS and a.size >= FEWEST_IN_BANDS and _pays(tape, a, n, _MOVING):
         g = _in_part(tape, y, [source], Columns(np.ones(a.shape, a.dtype)))[0]
     else:
         seed = np.broadcast_to(np.eye(n, dtype=a.dtype).reshape((n, 1, *rest)), (n, *a.shape))

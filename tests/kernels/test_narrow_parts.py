@@ -36,10 +36,10 @@ def test_parts_are_written_and_added_to_as_by_numpy(part: slice, dtype: str) -> 
     x, y = ((RNG.normal(size=(4000, 5)) * 9).astype(dtype) for _ in range(2))
     g = y[:, part]
     for given in (g, g.copy(), np.broadcast_to(g[:1], g.shape), g[:1], 3):
-        for fill in (columns.put, columns.put_on):
+        for fill in (columns.write_part, columns.add_to_part):
             whole, expected = x.copy(), x.copy()
             fill(whole[:, part], given)
-            expected[:, part] = given if fill is columns.put else x[:, part] + given
+            expected[:, part] = given if fill is columns.write_part else x[:, part] + given
             np.testing.assert_array_equal(whole, expected)
 
 

@@ -188,7 +188,7 @@ def test_options_that_do_not_exist_are_refused_when_the_layer_is_made(make: Any)
 
 @pytest.mark.parametrize(("make", "says"), [
     (lambda: lab.Sequential(layers.Dense(2), layers.Dense(3)), r"a list of layers.*Sequential\(\[a, b\]\)"),  # type: ignore[arg-type]
-    (lambda: layers.Dense(2, name=5), "expected a str as name, got 5"),  # type: ignore[arg-type]
+    (lambda: layers.Dense(2, name=5), "name must be a str, got 5"),  # type: ignore[arg-type]
     (lambda: layers.Dense(2).build(5), r"expected the shape of the input, got 5. Try \(None, 5\)"),  # type: ignore[arg-type]
     (lambda: layers.GRUCell(2).build(5), "expected the shape of the input"),  # type: ignore[arg-type]
     (lambda: layers.Conv2D(4, 3, padding=1), r"ZeroPadding2D\(1\) before it"),  # type: ignore[arg-type]

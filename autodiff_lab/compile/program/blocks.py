@@ -85,9 +85,9 @@ def _one_matrix(function: str) -> Callable[[Line, list[Value]], Block | None]:
     return made
 
 
-def _orthonormal(line: Line, values: list[Value]) -> Block:
+def _qr(line: Line, values: list[Value]) -> Block:
     *lead, m, n = values[0].shape
-    return Block(_MATRICES, "orthonormal", (math.prod(lead), m, n), (True,), m * n + 2 * n)
+    return Block(_MATRICES, "qr", (math.prod(lead), m, n), (True,), m * n + 2 * n)
 
 
 def _system(line: Line, values: list[Value]) -> Block | None:
@@ -324,7 +324,7 @@ _BLOCKS: dict[str, Callable[[Line, list[Value]], Block | None]] = {
     "det": _one_matrix("determinant"), "det_log": _one_matrix("determinant_log"),
     "det_sign": _one_matrix("determinant_sign"), "gather": _gathered, "gather_nd": _by_coordinates,
     "inv": _one_matrix("inverse"), "max": _reduced, "mean": _reduced, "min": _reduced, "moved_rows": _moved,
-    "prod": _reduced, "qr_packed": _orthonormal, "recurrence": _recurrent, "repeat": _repeated, "running_top": _topped,
+    "prod": _reduced, "qr_packed": _qr, "recurrence": _recurrent, "repeat": _repeated, "running_top": _topped,
     "scatter_axis": _scattered,
     "scatter_nd": _by_coordinates, "searchsorted": _searched,
     "segment_max": _by_segment, "segment_min": _by_segment, "segment_sum": _by_segment, "solve": _system,

@@ -33,7 +33,7 @@ QR_PACKED = Op(
     "qr_packed", lambda x: np.concatenate(qr(x, False), axis=-2), None, 1,
     sentence="factors {0} into orthonormal columns, and a triangle below them",
 )  # fmt: skip
-WIDEST_QR, MOST_QR = 32, 4096
+WIDEST_QR, MOST_QR = 32, 1024
 """Columns, and elements, of the largest matrix that is not left to LAPACK."""
 OF_ROWS = frozenset({"extreme_grad", "softmax", "log_softmax", "softmax_grad", "log_softmax_grad"})
 """Ops that are worth rewriting where they work along long rows beside a loop."""
@@ -259,7 +259,7 @@ def half_square(to: Writing, line: Line) -> None:
     to.end(line, "multiply", to.constant(to.values[x].dtype.type(0.5)), total)
 
 
-def length(to: Writing, line: Line) -> None:
+def norm(to: Writing, line: Line) -> None:
     """Write the root of the sum of the squares."""
     x = to.read(line.ins[0], line)
     squares = to.each(line, "multiply", x, x)
@@ -289,7 +289,7 @@ def cross(to: Writing, line: Line) -> None:
 
 
 FORMS: dict[str, Callable[[Writing, Line], None]] = {
-    "band_part": band_part, "cross": cross, "det": factored_again, "euclidean_norm": length,
+    "band_part": band_part, "cross": cross, "det": factored_again, "euclidean_norm": norm,
     "extreme_grad": extreme_grad,
     "inv": factored_again, "l2_loss": half_square, "log_softmax": softmax,
     "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,

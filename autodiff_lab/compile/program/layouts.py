@@ -15,6 +15,7 @@ from autodiff_lab.compile.program.looking import view_by
 from autodiff_lab.compile.program.program import Line, Program
 from autodiff_lab.compile.program.wholes import PARTS
 from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.transforms.bands import diagonal_places
 
 MOST_AXES = 4
 """Axes of the largest copy, where those that lie one after the other count as one."""
@@ -149,14 +150,11 @@ def parts_of_whole(line: Line, program: Program) -> list[Part] | None:
 def _on_diagonals(line: Line, shapes: list[tuple[int, ...]]) -> list[Part] | None:
     """Return where vectors lie on the diagonals of a stack, None if a part of one lies outside of it."""
     rows, *each = line.params["shape"]
-    columns, parts = math.prod(each), list[Part]()
-    for i, (length,), first, offset in zip(
-        line.ins, shapes, line.params["firsts"], line.params["offsets"], strict=True
-    ):
-        if first < max(0, offset) or first + length > min(columns, rows + offset):
-            return None
-        parts.append(Part(i, (first - offset) * columns + first, (columns + 1,)))
-    return parts
+    lengths = tuple([length for (length,) in shapes])
+    places = diagonal_places(line.params["offsets"], line.params["firsts"], lengths, rows, math.prod(each))
+    if any(inside != slice(0, length) for (inside, *_), length in zip(places, lengths, strict=True)):
+        return None
+    return [Part(i, place.start, (place.step,)) for i, (_, place, _) in zip(line.ins, places, strict=True)]
 
 
 def _in_blocks(line: Line, shapes: list[tuple[int, ...]]) -> list[Part]:

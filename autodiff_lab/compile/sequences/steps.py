@@ -38,6 +38,8 @@ MOVING = frozenset({"gather", "gather_nd", "moved_rows", "repeat", "scatter_axis
 """Ops that move rows, of any size: their kernels move them one by one too, after checks and arrangements."""
 JOINS = frozenset({*PARTS, *STACKED})
 """Ops that put their inputs into parts of a whole."""
+_QUICKER = MOVING | JOINS | {"qr_packed"}
+"""Ops whose steps take less time than NumPy's or LAPACK's, call included."""
 _JOINED = frozenset({"float32", "float64", "int32", "int64", "complex64", "complex128"})
 
 
@@ -81,7 +83,7 @@ def worth_alone(item: Region | Line | Call, program: Program) -> bool:
     if not isinstance(item, Line):
         return False
     rows = joins_alone(item, program) and _elements(item, program) >= LEAST_ALONE and in_short_rows(item, program)
-    return rows or item.op.name in MOVING | JOINS or (item.op.name == "matmul" and _is_stack(item, program))
+    return rows or item.op.name in _QUICKER or (item.op.name == "matmul" and _is_stack(item, program))
 
 
 def gives_view(line: Line, program: Program) -> bool:

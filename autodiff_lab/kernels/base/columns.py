@@ -110,7 +110,9 @@ def by_columns(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 
 def are_narrow(x: Any) -> bool:
     """Return whether an array is many rows of a few elements that lie apart, such as the last two of each three."""
-    count = x.shape[-1] if x.ndim > 1 else 0
+    if x.size < MANY_ROWS or x.ndim < 2:  # most arrays
+        return False
+    count = x.shape[-1]
     apart = 1 < count <= FEW_COLUMNS and x.size >= MANY_ROWS * count and not x.flags.c_contiguous
     return apart and 0 < x.strides[-1] < x.strides[-2]  # else NumPy goes down the columns by itself
 
@@ -126,23 +128,23 @@ def _over_columns(function: Callable[[Any, Any], Any], x: Any, y: Any, shape: tu
     return made
 
 
-def put(part: Any, g: Any) -> None:
+def _in_columns(part: Any, g: Any) -> list[tuple[Any, Any]]:
+    """Return a part of an array and what belongs there, or the columns of both where those are quicker."""
+    if not are_narrow(part) or g.__class__ is not ndarray or g.shape != part.shape:
+        return [(part, g)]
+    return [(part[..., k], g[..., k]) for k in range(part.shape[-1])]
+
+
+def write_part(part: Any, g: Any) -> None:
     """Write an array into a part of another one."""
-    if are_narrow(part) and g.__class__ is ndarray and g.shape == part.shape:
-        for k in range(part.shape[-1]):
-            part[..., k] = g[..., k]
-    else:
-        part[...] = g
+    for there, here in _in_columns(part, g):
+        there[...] = here
 
 
-def put_on(part: Any, g: Any) -> None:
-    """Add an array to a part of another one."""
-    if are_narrow(part) and g.__class__ is ndarray and g.shape == part.shape:
-        for k in range(part.shape[-1]):
-            column = part[..., k]
-            column += g[..., k]
-    else:
-        part += g
+def add_to_part(part: Any, g: Any) -> None:
+    """Add an array to a part of another one, in place."""
+    for there, here in _in_columns(part, g):
+        np.add(there, here, out=there)
 
 
 @lru_cache(4096)

@@ -272,7 +272,7 @@ def reflect(x, begin, room, tau, m, n, k, start, sums) -> None:
 
 
 @register_jitable
-def orthonormal(out, room, a, count, m, n, a_step, a_down, a_along) -> int:  # noqa: C901, PLR0912 - compiled whole
+def qr(out, room, a, count, m, n, a_step, a_down, a_along) -> int:  # noqa: C901, PLR0912 - compiled whole
     """Write the orthonormal columns of tall matrices, and below each its triangle, by Householder's reflections.
 
     Signs are those of LAPACK (Golub and Van Loan, "Matrix Computations", algorithm 5.2.1).  Numbers whose squares may
@@ -297,7 +297,7 @@ def orthonormal(out, room, a, count, m, n, a_step, a_down, a_along) -> int:  # n
             tau = zero
             if largest > 0:
                 root = sqrt(length)
-                root = root if alpha < 0 else -root
+                root = root if one / alpha < 0 else -root  # -0 is negative
                 tau, scale = (root - alpha) / root, one / (alpha - root)
                 for i in range(k + 1, m):
                     room[i * n + k] *= scale

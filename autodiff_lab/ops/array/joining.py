@@ -16,7 +16,7 @@ from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.arrays import zeros
-from autodiff_lab.kernels.base.columns import MANY_ROWS
+from autodiff_lab.kernels.base.columns import MANY_ROWS, write_part
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.checks import axis_from_end
 from autodiff_lab.ops.docs import document
@@ -48,8 +48,7 @@ def _concat(*xs: Any, axis: int) -> Any:
         return np.concatenate(xs, axis=axis)
     made = np.empty((*shape[:-1], count * length), first.dtype)
     for n, x in enumerate(xs):
-        for k in range(length):
-            made[..., n * length + k] = x[..., k]
+        write_part(made[..., n * length : (n + 1) * length], x)
     return made
 
 
