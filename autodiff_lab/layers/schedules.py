@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
+from autodiff_lab.absent import answering as _answering
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.layers.configured import Configured
+
+__all__ = [
+    "CosineDecay", "ExponentialDecay", "InverseTimeDecay", "LearningRateSchedule", "PiecewiseConstantDecay",
+    "PolynomialDecay",
+]  # fmt: skip
 
 
 class LearningRateSchedule(Configured):
@@ -133,3 +140,7 @@ class PolynomialDecay(LearningRateSchedule):
         steps = self.decay_steps * max(1, math.ceil(step / self.decay_steps)) if self.cycle else self.decay_steps
         left = 1 - min(step, steps) / steps
         return (self.initial_learning_rate - self.end_learning_rate) * left**self.power + self.end_learning_rate
+
+
+if not TYPE_CHECKING:  # a checker reports every name that is missing
+    __getattr__ = _answering(__name__)
