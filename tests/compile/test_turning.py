@@ -74,8 +74,10 @@ def test_a_product_is_stored_in_the_order_in_which_it_is_read(
         (lambda x, y: lab.tanh(lab.transpose(lab.reshape(x @ y, (65, 7, 10)), (1, 0, 2))), [(65, 40), (40, 70)]),
         (lambda x, y: lab.tanh(lab.transpose(x @ y, (0, 2, 1))), [(3, 65, 40), (40, 70)]),
         (lambda x, y: lab.tanh(lab.transpose(x @ y)), [(9, 40), (40, 10)]),
+        (lambda x, y: x + lab.linalg.matvec(x, y)[:, None], [(5000, 3), (3,)]),
+        (lambda x, y: lab.math.reduce_variance(lab.linalg.matvec(x, y)), [(5000, 3), (3,)]),
     ],
-    ids=["in order", "read both ways", "other axes", "one matrix for all", "few elements"],
+    ids=["in order", "read both ways", "other axes", "one matrix for all", "few elements", "a column", "of a vector"],
 )
 def test_other_products_stay(forward: Any, shapes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = [drawn(*shape, dtype="float64") for shape in shapes]

@@ -107,8 +107,11 @@ class _Sinking:
             inside = any(out in one.ins for one in (*draft.lines, *draft.sums, *draft.row_lines))
             if out in made and not inside and out not in self.kept:
                 draft.lines = [one for one in draft.lines if one is not line]
-                self.home[out], self.stage[out] = goal, goal.stage
-                self.again[goal].discard(out)
+                if self.home[out] is draft:
+                    self.home[out], self.stage[out] = goal, goal.stage
+                    self.again[goal].discard(out)
+                else:  # it was computed again here already, and has its home elsewhere
+                    self.again[draft].discard(out)
 
     def consider(self, line: Line, draft: Draft) -> None:
         """Move a line if a later region alone reads it, and if that pays."""

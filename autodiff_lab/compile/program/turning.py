@@ -115,7 +115,7 @@ def _is_read_turned(line: Line, program: Program) -> bool:
     Both operands must be matrices, or stacks of as many.
     """
     x, y, out = (program.values[i] for i in (*line.ins, *line.outs))
-    if len(x.shape) < 2 or x.shape[:-2] != y.shape[:-2] or math.prod(out.shape) < FEWEST:
+    if min(len(x.shape), len(y.shape)) < 2 or x.shape[:-2] != y.shape[:-2] or math.prod(out.shape) < FEWEST:
         return False
     if not any(looking(use.outs[0], program) for use in program.users[line.outs[0]]):
         return False
