@@ -169,16 +169,42 @@ turn_round = general(
     doc="The kernel-level reverse along negative axes; `lab.reverse` is the public function.")
 
 
+_WHOLE = slice(None)
+_MANY, _FEW_SIDES = 4096, 4
+"""Elements from which on, and sides up to which, the sides are filled one by one: the whole is not written twice."""
+
+
+@lru_cache(4096)
+def _surrounded(shape: tuple[int, ...], paddings: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], Any, Any]:
+    """Return the shape of an array with something around it, where the array itself lies, and where each side does.
+
+    No sides where it is quicker to fill the whole.
+    """
+    widths = list(zip(shape, paddings, strict=True))
+    lengths = tuple([n + before + after for n, (before, after) in widths])
+    inside = tuple([slice(before, before + n) if before + after else _WHOLE for n, (before, after) in widths])
+    sides = []
+    for axis, (n, (before, after)) in enumerate(widths):
+        if before:
+            sides.append((*(_WHOLE,) * axis, slice(None, before)))
+        if after:
+            sides.append((*(_WHOLE,) * axis, slice(before + n, None)))
+    return lengths, inside, sides if prod(lengths) >= _MANY and len(sides) <= _FEW_SIDES else ()
+
+
 def _pad(x: Any, paddings: tuple[tuple[int, int], ...], value: Any) -> Any:
     x = ranked(x)
-    lengths = tuple([n + before + after for n, (before, after) in zip(x.shape, paddings, strict=True)])
+    lengths, inside, sides = _surrounded(x.shape, paddings)
     if x.__class__ is np.ndarray and x.dtype.kind == "f":
         whole = np.empty(lengths, x.dtype)
-        whole.fill(value)  # in a fifth of the time of `full`
+        if not sides:
+            whole.fill(value)  # in a fifth of the time of `full`
+        for side in sides:
+            whole[side] = value
     else:
         whole = full(lengths, value, x)
-    whole[tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, paddings, strict=True))] = x
-    return whole[()]
+    whole[inside] = x
+    return whole if lengths else whole[()]
 
 
 def _pad_rule(ops: Any, g: Any, out: Any, x: Any, paddings: tuple[tuple[int, int], ...], value: Any) -> Any:
@@ -263,12 +289,22 @@ def reverse_sequence(input: TensorLike, seq_lengths: TensorLike, seq_axis: int =
     return take_along(x, tell_made(wrap(places)), axis=along, name=name)
 
 
-def _are_widths(paddings: Any, rank: int) -> bool:
-    """Return whether paddings are written as a list of two widths for each axis, which need not become a tensor."""
-    return paddings.__class__ in (list, tuple) and len(paddings) == rank and all(
-        row.__class__ in (list, tuple) and len(row) == 2 and row[0].__class__ is row[1].__class__ is int
-        and min(row) >= 0 for row in paddings
-    )
+_ROW = (list, tuple)
+
+
+def _widths(paddings: Any, rank: int) -> tuple[tuple[int, int], ...] | None:
+    """Return two widths for each axis that are written as such, and need not become a tensor; None if they are not."""
+    if paddings.__class__ not in _ROW or len(paddings) != rank:
+        return None
+    found = []
+    for row in paddings:
+        if row.__class__ not in _ROW or len(row) != 2:
+            return None
+        before, after = row
+        if before.__class__ is not int or after.__class__ is not int or before < 0 or after < 0:
+            return None
+        found.append((before, after))
+    return tuple(found)
 
 
 _FEW = 4096
@@ -286,22 +322,22 @@ def _mirrored(length: int, before: int, after: int, mode: str) -> Any:
 def pad(tensor: TensorLike, paddings: TensorLike, mode: str = "CONSTANT", constant_values: TensorLike = 0,
         name: str | None = None) -> Tensor:
     x = convert(tensor)
-    given: Any = paddings
-    if _are_widths(given, x._held.ndim):
-        widths = [tuple(row) for row in given]
-    else:
+    widths = _widths(paddings, x._held.ndim)
+    if widths is None:
         rows = np.asarray(convert(paddings)._array)
         if rows.shape != (x._held.ndim, 2) or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0)):
             raise InvalidArgumentError("pad: paddings must be a pair of non-negative integers for each of the "
                                        f"{x._held.ndim} axes, got {rows.tolist()}.")
-        widths = [(int(before), int(after)) for before, after in rows]
+        widths = tuple([(int(before), int(after)) for before, after in rows])
     mode = mode.upper() if isinstance(mode, str) else mode
     if mode == "CONSTANT":
+        if constant_values.__class__ is int and not constant_values and x._held.dtype.kind == "f":  # most calls
+            return pad_with(x, paddings=widths, value=0.0, name=name)
         if isinstance(constant_values, (bool, int, float)) and not constant_values:
             value = np.asarray(b"" if x._held.dtype == object else 0, x._held.dtype)  # the zero of any dtype
         else:
             value = np.asarray(convert(constant_values, x)._array, x._held.dtype)
-        return pad_with(x, paddings=tuple(widths), value=value.item(), name=name)
+        return pad_with(x, paddings=widths, value=value.item(), name=name)
     one_of(mode, ("CONSTANT", "REFLECT", "SYMMETRIC"), "pad: mode")
     for axis, (before, after) in enumerate(widths):
         length = x._held.shape[axis]
