@@ -34,6 +34,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "repeats": NOTHING,
     "kernels": frozenset({"errors"}),
     "engine": _layers(
+        "absent",
         "kernels.arrays",
         "kernels.base.choose",
         "kernels.base.columns",

@@ -13,11 +13,11 @@ from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, public
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.events.listener import SINKS, sinks_now
-from autodiff_lab.ops.array.casting import cast
+from autodiff_lab.ops.array.casting import cast, identity
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
@@ -46,6 +46,25 @@ def check_points(points: Sequence[Any], what: str) -> None:
             f"{what}: derivatives need floating-point numbers, and every argument is {points[0].dtype.name}. Try 3.0 "
             "instead of 3, or lab.cast(x, lab.float32)."
         )
+
+
+def own_point(value: Any) -> Tensor:
+    """Return a value as a tensor of its own, which stands for one argument of a function and for nothing else.
+
+    A tape tells tensors apart, not places in a program: without this, the derivative with respect to an argument would
+    include other uses of the same tensor, as another argument or as a constant that the function reads.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> x = lab.constant(3.0)
+    >>> [float(g) for g in lab.gradient(lambda a, b: a * b * b * x)(x, x)]
+    [27.0, 54.0]
+    """
+    x = convert(value)
+    if x is not value or x.__class__ is not Tensor:
+        return x  # of its own already, or of a kind that says itself what it is
+    return identity(x, name=x.name) if sinks_now() else named(wrap(x._held), x.name)
 
 
 P = ParamSpec("P")

@@ -25,7 +25,7 @@ from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.math.arithmetic import add_n
 from autodiff_lab.ops.math.complex_numbers import conj, is_complex
 from autodiff_lab.ops.math.reductions import reduce_sum
-from autodiff_lab.transforms.custom import check_function, check_points
+from autodiff_lab.transforms.custom import check_function, check_points, own_point
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -201,7 +201,7 @@ def jvp(function: Callable[..., R], primals: Sequence[TensorLike], tangents: Seq
     (9.0, 6.0)
     """
     check_function(function, "jvp")
-    inputs = [p if isinstance(p, Variable) else convert(p) for p in _values(primals, "jvp: primals")]
+    inputs = [p if isinstance(p, Variable) else own_point(p) for p in _values(primals, "jvp: primals")]
     check_points(inputs, "jvp")
     with ForwardAccumulator(inputs, _along(inputs, listed(tangents, "jvp: tangents"))) as accumulator:
         value = function(*inputs)

@@ -22,10 +22,11 @@ from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
+from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events.listener import tell_made
 from autodiff_lab.ops.array.casting import stop_gradient
 from autodiff_lab.ops.array.creation import zeros_like
-from autodiff_lab.transforms.custom import check_function, check_points
+from autodiff_lab.transforms.custom import check_function, check_points, own_point
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -66,7 +67,7 @@ class _Argument:
             self.passed, self.sources, self.rebuild = value, [], value.mirrored
             return
         leaves, rebuild = nest.flatten(value)
-        self.sources = [leaf if isinstance(leaf, (Tensor, Variable)) else convert(leaf) for leaf in leaves]
+        self.sources = [leaf if isinstance(leaf, Variable) else own_point(leaf) for leaf in leaves]
         self.passed, self.rebuild = rebuild(self.sources), rebuild
 
     def settle(self) -> None:
@@ -99,6 +100,13 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
     ------
     ConversionError
         If an argument is not numeric, or all of them are integers.
+    InvalidArgumentError
+        If a variable is given as two arguments.
+
+    Notes
+    -----
+    A tensor that is given as two arguments has a derivative with respect to each, and is a constant where the function
+    reads it from outside.
 
     Examples
     --------
@@ -110,7 +118,9 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
     check_function(function, "value_with_pullback")
     given = [_Argument(a) for a in arguments]
     if all(argument.module is None for argument in given):
-        check_points([source for argument in given for source in argument.sources], "gradient")
+        sources = [source for argument in given for source in argument.sources]
+        check_points(sources, "gradient")
+        _check_variables([source for source in sources if isinstance(source, Variable)])
     stops = _stops.get()
     with GradientTape(persistent=True) as tape:
         for argument in given:
@@ -131,6 +141,16 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
         return filled[0] if len(filled) == 1 else tuple(filled)
 
     return value, pullback
+
+
+def _check_variables(variables: list[Variable]) -> None:
+    """Raise an error for a variable that is given twice: what the function reads of it is one value."""
+    for k, v in enumerate(variables):
+        if any(v is other for other in variables[:k]):
+            raise InvalidArgumentError(
+                f"gradient: variable {v.name!r} is given as two arguments, whose derivatives cannot be told apart. Try "
+                "lab.identity(variable) for one of them."
+            )
 
 
 def _warn_of_zeros(function: Callable[..., Any], sources: list[list[Any]], found: list[list[Any]]) -> None:

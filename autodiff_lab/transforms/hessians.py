@@ -12,7 +12,7 @@ from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops.math.reductions import reduce_sum
-from autodiff_lab.transforms.custom import check_function, check_points
+from autodiff_lab.transforms.custom import check_function, check_points, own_point
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import TensorLike
@@ -48,7 +48,7 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
                 f"hessian: expected a function of one tensor, got {found}. Try one vector of all parameters, of which "
                 "the function takes slices."
             )
-        x = convert(arguments[0])
+        x = own_point(arguments[0])
         check_points([x], "hessian")
         with GradientTape() as outer:
             outer.watch(x)
@@ -81,7 +81,7 @@ def hvp(function: Callable[[Tensor], Tensor], x: TensorLike, vector: TensorLike)
         raise InvalidArgumentError(
             "hvp: expected one tensor, got a dict. For several try lab.jvp(lab.gradient(function), tensors, vectors)."
         )
-    x = convert(x)
+    x = own_point(x)
     check_points([x], "hvp")
     vector = convert(vector, x)
     with GradientTape() as outer:

@@ -14,10 +14,10 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.indexed_slices import dense
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
-from autodiff_lab.engine.tensor import wrap
+from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import SINKS, sinks_now, trace_now
-from autodiff_lab.ops.array.casting import after
+from autodiff_lab.ops.array.casting import after, identity
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.ops.random_state import Draw, drawing_again, noting_draws
 from autodiff_lab.transforms.custom import Reads, check_function
@@ -35,9 +35,10 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     Parameters
     ----------
     f : callable
-        Takes tensors and returns one tensor or a structure of them; it runs once forward and once more for
-        each backward pass, so it must be deterministic, except that dropout and the functions of `lab.random`
-        draw the same numbers in each run.  Trainable variables that it reads get their gradients too.
+        Takes tensors, by position or by name, and returns one tensor or a structure of them; it runs once
+        forward and once more for each backward pass, so it must be deterministic, except that dropout and the
+        functions of `lab.random` draw the same numbers in each run.  Trainable variables that it reads get their
+        gradients too.
 
     Returns
     -------
@@ -69,10 +70,10 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(f)
     def apply(*arguments: Any, **options: Any) -> Any:
-        function: Callable[..., Any] = functools.partial(f, **options) if options else f
         sinks = sinks_now()
         if not sinks:
-            return function(*arguments)
+            return f(*arguments, **options)
+        function, arguments = _by_position(f, arguments, options)
         leaves, rebuild = nest.flatten(arguments)
         given = tuple(convert(leaf) for leaf in leaves)
         found = Reads()
@@ -98,6 +99,19 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     return apply
 
 
+def _by_position(f: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
+    """Return a function and its arguments, those that are tensors given by name among them."""
+    names = [name for name, value in options.items() if isinstance(value, (Tensor, Variable))]
+    if not options:
+        return f, arguments
+    rest = {name: value for name, value in options.items() if name not in names}
+
+    def function(*given: Any) -> Any:
+        return f(*given[: len(arguments)], **dict(zip(names, given[len(arguments) :], strict=True)), **rest)
+
+    return function, (*arguments, *[options[name] for name in names])
+
+
 def _unused(*arrays: Any) -> Any:
     return arrays
 
@@ -105,7 +119,8 @@ def _unused(*arrays: Any) -> Any:
 def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], count: int,
           variables: list[Variable], draws: list[Draw]) -> Callable[..., Any]:  # fmt: skip
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
-        given = [wrap(a) if ops.raw else a for a in inputs[:count]]
+        # Tensors of their own: one may be given twice, or be the value of a variable that the function reads too.
+        given = [wrap(a) if ops.raw else identity(a) for a in inputs[:count]]
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
         if trace_now() is not None:  # a program must not merge this run with the first, nor move it forward
             given = [after(x, cotangents[0]) for x in given]

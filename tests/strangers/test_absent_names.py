@@ -11,7 +11,6 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import absent
-from autodiff_lab.engine import attributes
 
 ANSWERED = [(module, name) for module, names in absent.TABLES.items() for name in names]
 NAMES_IN_ANSWERS = re.compile(r"\b(?:lab|keras)(?:\.[a-zA-Z_]\w*)+")
@@ -31,7 +30,7 @@ def test_a_name_that_is_absent_says_what_to_use(module: str, name: str) -> None:
             exec(line)
 
 
-@pytest.mark.parametrize("table", [*absent.TABLES.values(), absent.MODULES, absent.STEPPERS, attributes._HABITS])
+@pytest.mark.parametrize("table", [*absent.TABLES.values(), absent.MODULES, absent.STEPPERS, absent.TENSORS])
 def test_what_an_answer_names_exists(table: dict[str, str]) -> None:
     for answer in table.values():
         for dotted in NAMES_IN_ANSWERS.findall(answer):
@@ -45,7 +44,7 @@ def test_what_an_answer_names_exists(table: dict[str, str]) -> None:
     [
         (lab.Module, absent.MODULES), (lambda: lab.layers.Dense(1), absent.MODULES),
         (lambda: lab.Sequential([lab.layers.Dense(1)]), absent.MODULES), (lab.optimizers.Adam, absent.STEPPERS),
-        (lambda: lab.constant(1.0), attributes._HABITS),
+        (lambda: lab.constant(1.0), absent.TENSORS),
     ],
 )  # fmt: skip
 def test_methods_of_other_frameworks_are_answered(made: Any, table: dict[str, str]) -> None:
