@@ -250,3 +250,21 @@ def test_coordinates_outside_of_a_row_are_refused_by_the_axis_of_the_tensor() ->
         lab.gather_nd(x, [[[0, 4]], [[0, 0]]], batch_dims=1)
     with pytest.raises(lab.errors.InvalidArgumentError, match=r"gather_nd: an index of axis 1 is not in \[0, 3\)"):
         lab.gather_nd(x, [[[-1, 0]], [[0, 0]]], batch_dims=1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("length", "k"), [(4096, 2), (5000, 700), (300, 2)])
+@pytest.mark.parametrize("nans", [0, 1, 2, 900])
+def test_the_largest_elements_of_long_rows_are_those_of_a_full_order(
+    dtype: str, length: int, k: int, nans: int
+) -> None:
+    """With ties, infinities and nan, which is larger than all numbers and ordered by position."""
+    draw = np.random.default_rng(length + k + nans)
+    x = np.maximum(draw.standard_normal((3, length)), 0.5).astype(dtype)
+    x[:, draw.integers(0, length, 9)] = np.inf
+    x[0, draw.permutation(length)[: min(nans, length)]] = np.nan
+    rank = np.where(np.isnan(x), -np.inf, -x), np.where(np.isnan(x), 0, 1)
+    expected = np.stack([np.lexsort((np.arange(length), one, other)) for one, other in zip(*rank, strict=True)])[:, :k]
+    values, places = lab.math.top_k(x, k)
+    np.testing.assert_array_equal(places.numpy(), expected)
+    np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, expected, 1))

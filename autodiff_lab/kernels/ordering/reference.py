@@ -38,10 +38,10 @@ def top_positions(x: Any, k: int) -> Any:
         return argsort_along(x, -1, True)[..., :k]
     rows = x.reshape(-1, length)
     edge = np.partition(rows, length - k, axis=1)[:, length - k, None]
-    kept = rows >= edge
-    count = np.count_nonzero(kept, axis=1, keepdims=True)
-    if (count < k).any():  # nan is among them
+    kept = ~(rows < edge)  # nan with them
+    if x.dtype.kind == "f" and np.isnan(edge).any():
         return argsort_along(x, -1, True)[..., :k]
+    count = np.count_nonzero(kept, axis=1, keepdims=True)
     if (count > k).any():  # of elements that equal the least, the first ones
         equal = rows == edge
         spare = count - np.count_nonzero(equal, axis=1, keepdims=True)
