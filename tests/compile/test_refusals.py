@@ -264,7 +264,7 @@ def gets_by_a_path(x: Any) -> Any:
 
 
 def asks_a_library(x: Any) -> Any:
-    return x * dataclasses.replace(NOW, rate=3.0).rate
+    return x * dataclasses.asdict(NOW)["rate"]
 
 
 def takes_a_ratio(x: Any) -> Any:
@@ -272,7 +272,7 @@ def takes_a_ratio(x: Any) -> Any:
 
 
 NAMED: list[tuple[Callable[[Any], Any], str]] = [
-    (gets_by_a_path, "GET_RATE (an attrgetter)"), (asks_a_library, "replace() is called"),
+    (gets_by_a_path, "GET_RATE (an attrgetter)"), (asks_a_library, "asdict() is called"),
     (takes_a_ratio, "leaky_relu looks at the values of a tensor"),
 ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import collections
 import contextvars
+import dataclasses
 import functools
 import gc
 import random
@@ -11,6 +12,7 @@ import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from pathlib import Path
 from time import perf_counter as clock
 from typing import Any
 
@@ -74,11 +76,25 @@ def set_rate(value: float) -> None:
     rate = value
 
 
+@dataclasses.dataclass(frozen=True)
+class Fields:
+    """State that is replaced; the metadata of a field is a read-only view of a dict."""
+
+    h: Any
+    scale: Any = dataclasses.field(default=1.0, metadata={"unit": "m"})
+
+
+OWNED = {"rate": 2.0}
+VIEWED = types.MappingProxyType(OWNED)
+
+
 SEEN: dict[str, tuple[Callable[[Any], Any], Callable[[float], None]]] = {
     "a class": (lambda x: x * Config.rate, lambda v: setattr(Config, "rate", v)),
     "an instance's class": (lambda x: x * Config().rate, lambda v: setattr(Config, "rate", v)),
     "a namespace": (lambda x: x * NAMES.rate, lambda v: setattr(NAMES, "rate", v)),
     "slots": (lambda x: x * slotted.rate, lambda v: setattr(slotted, "rate", v)),
+    "a view of a dict": (lambda x: x * VIEWED["rate"], lambda v: OWNED.__setitem__("rate", v)),
+    "a field replaced": (lambda x: dataclasses.replace(Fields(x), h=x * rate).h, set_rate),
     "a deque": (lambda x: x * QUEUE[0], lambda v: QUEUE.__setitem__(0, v)),
     "an array": (lambda x: x * float(TABLE[0]), lambda v: TABLE.__setitem__(0, v)),
     "one element of many": (lambda x: x * float(WIDE[299, 999]), lambda v: WIDE.__setitem__((299, 999), v)),
@@ -179,6 +195,24 @@ def test_effects_are_heard_wherever_they_hide(name: str, capsys: pytest.CaptureF
     assert compiled.fallbacks == 2
     assert "compiled" not in compiled.why().split("eagerly")[0]
     capsys.readouterr()
+
+
+def test_a_module_may_be_imported_by_the_first_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing takes a lock, which a program would not repeat; the next call finds the module there."""
+    (tmp_path / "halving_of_a_test.py").write_text("by = 0.5\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def halved(x: Any) -> Any:
+        import halving_of_a_test  # pyright: ignore[reportMissingImports]
+
+        return x * halving_of_a_test.by
+
+    compiled = lab.function(halved)
+    found = [float(compiled(lab.constant(3.0))) for _ in range(3)]
+    assert found == [1.5, 1.5, 1.5]
+    assert compiled.compiled, compiled.why()
+    assert compiled.fallbacks == 0
+    sys.modules.pop("halving_of_a_test")
 
 
 def test_collections_of_garbage_do_not_make_a_trace_deaf(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,7 @@ class Effects:
         self._plain: dict[Any, bool] = {}  # by op, whether its kernel is ours
         self._sinks: Any = None  # those that are known to be ours
         self._warns: Any = None
+        self._modules = 0
 
     def __enter__(self) -> Self:
         # The garbage collector may run any code at any time, also between these lines, and says when.
@@ -70,6 +71,7 @@ class Effects:
         gc.callbacks.insert(0, self._collector_starts)
         self._collecting = False
         self._warns = how_numpy_warns()
+        self._modules = len(sys.modules)
         sys.setprofile(self._observe)
         self._trace.rest, self._trace.observe = partial(sys.setprofile, None), partial(sys.setprofile, self._observe)
         return self
@@ -83,6 +85,10 @@ class Effects:
             self.refusals.append(Refusal("an op raised an error, after which its calls could not be observed", None))
         if how_numpy_warns() is not self._warns:
             self.refusals.append(Refusal("it changes how NumPy warns, which a program would not repeat", None))
+
+    def imports(self) -> bool:
+        """Return whether modules were imported meanwhile, which the next call finds there."""
+        return len(sys.modules) > self._modules
 
     def _collector_starts(self, phase: str, about: Any) -> None:
         if phase == "start" and get_ident() == self._thread:

@@ -258,7 +258,7 @@ class Function(Varied, Typed[P, R]):
             refusals.append(Refusal("its calls could not be observed", None))
         changed = next(around.changes(), None)
         met = self._meets(call, around)  # through a function that it called: the next call knows
-        building = met or trace.builds or (changed is not None and not refusals)
+        building = met or trace.builds or effects.imports() or (changed is not None and not refusals)
         refusals += [_MET] * met
         if changed is not None:
             refusals.append(Refusal(f"it changes {changed} while it runs, which a program would not repeat", None))

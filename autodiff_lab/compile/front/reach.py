@@ -294,6 +294,13 @@ class Reach:
         elif base in _SEQUENCES:
             self._sequence(label, named, value, base)
 
+    def _proxy(self, label: str, value: types.MappingProxyType[Any, Any]) -> None:
+        """Examine a read-only view of a dict, such as the metadata of a field of a dataclass."""
+        self._guards.items(f"{label} (mappingproxy)", lambda: [*value, *value.values()])
+        for key, item in value.items():
+            self._visit(label, key)
+            self._visit(f"{label}[{key!r}]" if type(key) in (str, int) else label, item)
+
     def _row(self, label: str, value: np.void) -> None:
         """Examine a row of a structured array, which shares its memory and is writable, unlike other NumPy scalars."""
         if value.dtype.hasobject:
@@ -358,6 +365,7 @@ _LOOKS: dict[type, Callable[[Reach, str, Any], None]] = {
     types.BuiltinFunctionType: Reach._built_in,
     types.MethodType: Reach._method,
     types.ModuleType: Reach._module,
+    types.MappingProxyType: Reach._proxy,
     np.void: Reach._row,
     **dict.fromkeys(_WRAPPED, Reach._wrapper),
 }
