@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-LONGEST_PERIOD = 512
+LONGEST_PERIOD = 2048
+"""Ops of the longest turn of a loop that is found: two steps of a solver with limiters and their gradient have 700."""
 
 
 class Repeat(NamedTuple):
