@@ -60,6 +60,28 @@ def test_products_in_every_layout_agree(dtype: str) -> None:
     assert not steps_outside(made)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((8, 4), (3, 4, 6)), ((1, 8, 4), (3, 4, 6)), ((3, 8, 4), (1, 4, 6)), ((8, 4), (2, 3, 4, 1)),
+        ((1, 4), (3, 4, 6)), ((1, 1, 8, 4), (2, 3, 4, 6)), ((2, 3, 8, 4), (1, 1, 4, 6)), ((1, 8, 4), (4, 6)),
+    ],
+)  # fmt: skip
+def test_one_matrix_by_a_stack_is_part_of_a_sequence(left: Any, right: Any, turned: bool) -> None:
+    turn = lab.linalg.matrix_transpose if turned else lab.identity
+
+    def run(x: Any, y: Any) -> list[Any]:
+        with lab.GradientTape() as tape:
+            tape.watch([x, y])
+            product = turn(lab.tanh(x)) @ turn(lab.sin(y))
+            loss = lab.reduce_sum(lab.cos(product))
+        return [product, *tape.gradient(loss, [x, y])]
+
+    made = compiled(run, turn(normal(*left)), turn(normal(*right)), tolerance=TOLERANCE["float32"])
+    assert not steps_outside(made)
+
+
 @pytest.mark.slow
 def test_convolutions_and_normalization_are_steps_of_one_sequence() -> None:
     def run(x: Any, w: Any, scale: Any, offset: Any, series: Any, taps: Any) -> Any:

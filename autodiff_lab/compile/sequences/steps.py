@@ -129,16 +129,22 @@ def is_small_product(line: Line, program: Program) -> bool:
     x, y, out = (program.values[i] for i in (*line.ins, *line.outs))
     if not x.dtype == y.dtype == out.dtype or out.dtype.name not in ("float32", "float64"):
         return False
-    if not (x.shape and y.shape) or (len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]):
+    if not (x.shape and y.shape) or (len(y.shape) > 2 and not _meet(x.shape, y.shape)):
         return False
     from autodiff_lab.kernels.convolution.numba_tiles import BYTES
 
-    work = math.prod(x.shape) * (y.shape[-1] if len(y.shape) > 1 else 1)
+    stack = max(math.prod(x.shape[:-2]), math.prod(y.shape[:-2]))
+    work = stack * math.prod(x.shape[-2:]) * (y.shape[-1] if len(y.shape) > 1 else 1)
     right = math.prod(y.shape[-2:]) * y.dtype.itemsize
     return (work <= MOST_WORK[BYTES] and right <= LARGEST_RIGHT) or _is_stack(line, program)
 
 
 def _is_stack(line: Line, program: Program) -> bool:
-    """Return whether a product is one of many small matrices by as many others."""
+    """Return whether a product is one of many small matrices by as many others, or of one by many."""
     x, y = (program.values[i].shape for i in line.ins)
-    return len(y) > 2 and x[:-2] == y[:-2] and math.prod(x[-2:]) * y[-1] <= WORK_OF_EACH
+    return len(y) > 2 and _meet(x, y) and math.prod(x[-2:]) * y[-1] <= WORK_OF_EACH
+
+
+def _meet(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+    """Return whether two stacks of matrices have as many matrices in the same axes, or one of them has a single one."""
+    return x[:-2] == y[:-2] or math.prod(x[:-2]) == 1 or math.prod(y[:-2]) == 1

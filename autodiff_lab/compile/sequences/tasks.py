@@ -231,7 +231,7 @@ class Builder:
             ys, y_strides = (*ys, 1), (*y_strides, 0)
         if len(xs) > 2 == len(ys) and is_dense(xs, x_strides):  # a stack times one matrix is one product
             xs, x_strides = (math.prod(xs[:-1]), xs[-1]), (xs[-1], 1)
-        stack, m, k, n = math.prod(xs[:-2]), *xs[-2:], ys[-1]
+        stack, m, k, n = max(math.prod(xs[:-2]), math.prod(ys[:-2])), *xs[-2:], ys[-1]
         turned = [turned_last(axes) for axes in (xs, x_strides, ys, y_strides)]
         left_lies = n == 1 and stack == 1 and in_rows(*turned[:2]) and not in_rows(xs, x_strides)
         if left_lies or (m == 1 and in_rows(*turned[2:]) and not in_rows(ys, y_strides)):
@@ -239,7 +239,7 @@ class Builder:
             ys, y_strides, xs, x_strides = turned
         left, x_down, x_step, is_turned = self._matrix(x, xs, x_strides, either=True)
         right, y_down, y_step, _ = self._matrix(y, ys, y_strides, either=False)
-        y_step = 0 if len(ys) == 2 else y_step
+        x_step, y_step = x_step * (math.prod(xs[:-2]) > 1), y_step * (math.prod(ys[:-2]) > 1)  # one is for all
         out = self._new(line.outs[0])
         dtype = values[line.outs[0]].dtype
         text = product_text(dtype.name, is_turned, m, n, column=n == 1 == y_down)
