@@ -9,6 +9,7 @@ Elements picked by position along an axis, by rows of coordinates, or by a condi
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,23 @@ def add_rows(total: Any, positions: Any, rows: Any) -> None:
     np.add.at(total.reshape(-1), at.reshape(-1), rows.reshape(-1))
 
 
+FEW_ROWS = 1024
+"""Rows up to which it is kept where they begin."""
+
+
+def starts_of(lead: tuple[int, ...], length: int) -> Any:
+    """Return where rows of a length begin that are laid end to end, as int64 of shape `lead`, not to be written to."""
+    return _starts(lead, length) if math.prod(lead) <= FEW_ROWS else _starts.__wrapped__(lead, length)
+
+
+@lru_cache(256)
+def _starts(lead: tuple[int, ...], length: int) -> Any:
+    starts = np.arange(0, math.prod(lead) * length, length) if length else np.zeros(math.prod(lead), np.int64)
+    starts = starts.reshape(lead)
+    starts.setflags(write=False)
+    return starts
+
+
 def as_rows(indices: Any, shape: tuple[int, ...]) -> tuple[Any, int, int]:
     """Return the positions (n) that rows of coordinates (*i, k) have among the m rows of c elements of a shape.
 
@@ -134,6 +152,10 @@ def scatter_axis(g: Any, indices: Any, axis: int, length: int) -> Any:
     """
     g, indices = ranked(g), ranked(indices)
     first = g.ndim + axis + 1 - indices.ndim  # where the axes of the indices begin in g
+    if not first:  # most calls: of rows
+        total = zeros((length, *g.shape[indices.ndim :]), g)
+        add_rows(total, indices.ravel(), g if indices.ndim == 1 else g.reshape(indices.size, *total.shape[1:]))
+        return total
     moved = np.moveaxis(g, range(first, first + indices.ndim), range(indices.ndim))
     total = zeros((length, *moved.shape[indices.ndim :]), g)
     add_rows(total, indices.ravel(), moved.reshape(indices.size, *total.shape[1:]))

@@ -24,6 +24,8 @@ def argsort_along(x: Any, axis: int, descending: bool) -> Any:
         return np.argsort(x, axis, kind="stable").astype(np.int32)
     if x.ndim == 1:  # as below, without NumPy's own Python
         return (len(x) - 1 - x[::-1].argsort(kind="stable")[::-1]).astype(np.int32)
+    if x.dtype.kind == "f" and x.__class__ is np.ndarray and x.size and not np.isnan(x).any():
+        return np.argsort(-x, axis, kind="stable").astype(np.int32)
     order = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)  # the first of equal ones stays first
     return (x.shape[axis] - 1 - order).astype(np.int32)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ from autodiff_lab.kernels.base.choose import IN_USE, chosen
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.kernels.checks import are_positions, check_positions
 from autodiff_lab.kernels.indexing import reference
-from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed
+from autodiff_lab.kernels.indexing.reference import as_rows, check_columns, pointed, starts_of
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import (
     _check_updates,
@@ -246,19 +245,8 @@ def _in_lines(lines: Tensor, at: Any, count: int, depth: int = 1) -> Tensor:
     rows, n = math.prod(shape[:count]), math.prod(shape[count:count + depth])
     lines = reshape(lines, (rows * n, *shape[count + depth:]))
     lead = shape[:count] + (1,) * (at.ndim - count)
-    first = _few_starts(lead, n) if rows <= _FEW_ROWS and not on_gpu(at) else arange(rows, at).reshape(lead) * n
+    first = arange(rows, at).reshape(lead) * n if on_gpu(at) else starts_of(lead, n)
     return gather_axis(lines, wrap(at.astype(np.int64, copy=False) + first), axis=-lines._held.ndim)
-
-
-_FEW_ROWS = 1024
-"""Rows up to which it is kept where they begin."""
-
-
-@lru_cache(256)
-def _few_starts(lead: tuple[int, ...], n: int) -> Any:
-    starts = np.arange(0, math.prod(lead) * n, n).reshape(lead) if n else np.zeros(lead, np.int64)
-    starts.setflags(write=False)
-    return starts
 
 
 def _after_rows(at: Tensor, count: int) -> Tensor:

@@ -20,6 +20,7 @@ from autodiff_lab.events.listener import tell_made, trace_now, unheard, values_i
 from autodiff_lab.kernels.arrays import arange, beside, on_gpu, ranked, zeros
 from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.base.halves import in_float32
+from autodiff_lab.kernels.indexing.reference import starts_of
 from autodiff_lab.kernels.ordering.reference import argsort_along, search_rows, top_positions
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_axis, positions_of, scatter_axis
@@ -50,14 +51,13 @@ def _put_along(g: Any, indices: Any, axis: int, length: int) -> Any:
     if axis != -1:
         lines, places = np.moveaxis(lines, axis, -1), np.moveaxis(places, axis, -1)
     total = zeros((*lines.shape[:-1], length), g)
-    rows = arange(total.size // length if length else 0, g)[:, None]
     if on_gpu(g):  # one long row, for the kernel whose sums have a fixed order
+        rows = arange(total.size // length if length else 0, g)[:, None]
         flat = (places.reshape(len(rows), -1) + rows * length).reshape(-1)
         add_up: Any = scatter_axis.op.kernel  # type: ignore[attr-defined]
         total = add_up(lines.reshape(-1), flat, axis=-1, length=total.size).reshape(total.shape)
         return np.moveaxis(total, -1, axis)
-    each = (len(rows), lines.shape[-1])  # -1 does not do where nothing is there
-    flat = places.reshape(each).astype(np.int64, copy=False) + rows * length
+    flat = places + starts_of((*lines.shape[:-1], 1), length)
     np.add.at(total.reshape(-1), flat.reshape(-1), lines.reshape(-1))  # far quicker than by rows and places
     return total if axis == -1 else np.moveaxis(total, -1, axis)
 
@@ -68,8 +68,7 @@ def _take_along(x: Any, indices: Any, axis: int) -> Any:
     indices = _like(indices, x)
     if axis != -1 or x.__class__ is not np.ndarray or not x.flags.c_contiguous or not x.size:
         return np.take_along_axis(x, indices, axis)
-    length = x.shape[-1]
-    starts = np.arange(0, x.size, length).reshape(*x.shape[:-1], 1)
+    starts = starts_of((*x.shape[:-1], 1), x.shape[-1])
     return x.reshape(-1).take(indices + starts)  # in two thirds of the time of `take_along_axis`
 
 
