@@ -1,15 +1,11 @@
-"""Small arrays take the ways that only large ones take: every "from which on" of the compiler is lowered to 2.
+"""Small random programs take the ways of large arrays: every size "from which on" is lowered, see `tests.thresholds`.
 
-What large arrays alone meet is then met by small random programs, which there are many of, and which are quick.  A
-twentieth of FUZZ_COUNT in the environment says how many are tried, if it is more than twenty.
+A twentieth of FUZZ_COUNT in the environment says how many are tried, if it is more than twenty.
 """
 
 import os
-import pkgutil
 import random
-import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,31 +17,16 @@ import autodiff_lab.kernels.base
 from tests.compile.random_programs import outcome, program
 from tests.compile.recurrent_programs import recurrence
 from tests.compile.small_programs import small_program
+from tests.thresholds import lower
 
 pytest.importorskip("numba", reason="loops need Numba")
 COUNT = max(20, int(os.environ.get("FUZZ_COUNT", "0")) // 20)
 TOLERANCE = {"float32": 2e-3, "float64": 1e-8}
-THRESHOLD = re.compile(r"_?(FEW|LEAST|SMALL|LARGE$|MANY|LONG$|LARGE_)")
-"""Names of the sizes from which on something else is done; those up to which something is done begin otherwise."""
-
-
-def thresholds() -> list[tuple[Any, str]]:
-    found = []
-    for package in (autodiff_lab.compile, autodiff_lab.kernels.base):
-        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if "cuda" not in module.name:
-                home = import_module(module.name)
-                found += [(home, name) for name, value in vars(home).items()
-                          if THRESHOLD.match(name) and type(value) in (int, float) and value > 4]  # fmt: skip
-    return found
 
 
 @pytest.fixture
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    lowered = thresholds()
-    assert len(lowered) > 30
-    for home, name in lowered:
-        monkeypatch.setattr(home, name, 2)
+    assert lower(monkeypatch, autodiff_lab.compile, autodiff_lab.kernels.base) > 30
 
 
 def same(found: list[Any], expected: list[Any], tolerance: float) -> None:

@@ -51,7 +51,7 @@ def product(x: Any, y: Any) -> Any:
     if arrays and x.ndim == 2 == y.ndim:
         out = narrow.multiply(x, y)
         return x @ y if out is None else out
-    tiny = arrays and x.ndim > 2 < y.ndim and x.size >= MANY and max(*x.shape[-2:], y.shape[-1]) <= TINY
+    tiny = arrays and x.ndim > 2 < y.ndim and x.size >= MANY and max(*x.shape[-2:], y.shape[-1]) <= TINY and y.size
     fits = tiny and x.shape[:-2] == y.shape[:-2] and x.shape[-1] == y.shape[-2]
     return _by_components(x, y) if fits and x.dtype is y.dtype and x.dtype in _FLOATS else x @ y
 
