@@ -76,6 +76,10 @@ MESSAGES: dict[str, tuple[Any, str]] = {
     "eigh": (lambda: lab.linalg.eigh(lab.fill((3, 3), float("nan"))), "Try lab.debugging.check_numerics."),
     "svd": (lambda: lab.linalg.svd(lab.fill((3, 3), float("nan"))), "Try lab.debugging.check_numerics."),
     "padding": (lambda: lab.nn.conv2d(lab.ones((1, 4, 4, 1)), lab.ones((3, 3, 1, 1)), 1, 1), "Try [(1, 1), (1, 1)]."),
+    "a shape in pieces": (lambda: lab.reshape(lab.ones(6), 6, 1), "name must be a string, got 1. A shape"),  # type: ignore[arg-type]
+    "tensors in pieces": (lambda: lab.concat(lab.ones(2), lab.ones(2)), "Try lab.concat([x, y], axis)."),  # type: ignore[arg-type]
+    "stacked in pieces": (lambda: lab.stack(lab.ones(2), lab.ones(2)), "Try lab.stack([x, y], axis)."),  # type: ignore[arg-type]
+    "no return": (lambda: lab.gradient(lambda x: None)(3.0), "<lambda> returned None. Does it end without return?"),
     "brackets": (lambda: lab.ones(3)[np.array([0, 1])], "lab.gather_nd for one for each axis"),
 }
 

@@ -1,4 +1,4 @@
-"""Messages for attributes that tensors do not have: where to find the same thing here.
+"""Messages for attributes and names that tensors do not have: where to find the same thing here.
 
 Habits of NumPy and of other frameworks are listed in `absent.tensors`; tensors have no methods such as ``mean`` on
 purpose, see `tensor`.
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autodiff_lab.absent.tensors import TENSORS
+from autodiff_lab.errors import InvalidArgumentError
 
 
 class Elsewhere:
@@ -54,6 +55,24 @@ class _Unsettable(Elsewhere):
 
     def __set__(self, owner: Any, value: object) -> None:
         self.__get__(owner, type(owner))
+
+
+def check_name(name: object) -> None:
+    """Raise an error for a name of a tensor that is none: an argument too many, as in ``lab.reshape(x, 3, 2)``.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> lab.reshape(lab.ones(6), 6, 1)
+    Traceback (most recent call last):
+        ...
+    autodiff_lab.errors.InvalidArgumentError: name must be a string, got 1. A shape, a permutation or several axes ...
+    """
+    if not isinstance(name, str):
+        raise InvalidArgumentError(
+            f"name must be a string, got {name!r:.80}. A shape, a permutation or several axes are one argument: try a "
+            "list, such as lab.reshape(x, [3, 2])."
+        )
 
 
 def users_names(value: Any) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from autodiff_lab.engine.attributes import Elsewhere
+from autodiff_lab.engine.attributes import Elsewhere, check_name
 from autodiff_lab.engine.devices import CPU, place_of
 from autodiff_lab.engine.dtypes import DType, public
 from autodiff_lab.engine.namespace import RECORDING
@@ -368,6 +368,7 @@ def named(value: _Value, name: str | None) -> _Value:
     """
     if name is None:
         return value
+    check_name(name)
     if isinstance(value, Tensor):
         if value.name is None:
             value._name = name

@@ -101,7 +101,7 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
     ConversionError
         If an argument is not numeric, or all of them are integers.
     InvalidArgumentError
-        If a variable is given as two arguments.
+        If a variable is given as two arguments, or the function returns None.
 
     Notes
     -----
@@ -126,6 +126,10 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
         for argument in given:
             tape.watch(argument.sources)
         value = function(*[argument.passed for argument in given])
+    if value is None:
+        raise InvalidArgumentError(
+            f"gradient: {getattr(function, '__name__', 'the function')} returned None. Does it end without return?"
+        )
     for argument in given:
         argument.settle()
     silent = _stops.get() != stops

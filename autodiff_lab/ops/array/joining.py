@@ -14,6 +14,7 @@ from autodiff_lab.engine.convert import contains_tensor, convert, handed
 from autodiff_lab.engine.op import REGISTRY
 from autodiff_lab.engine.shape import as_integer, as_integers, listed
 from autodiff_lab.engine.tensor import Tensor, named
+from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, NotOneTensor
 from autodiff_lab.kernels.arrays import zeros
 from autodiff_lab.kernels.base.columns import MANY_ROWS, write_part
@@ -211,11 +212,18 @@ def _tensors(values: Any, what: str) -> list[Tensor]:
     return tensors
 
 
+def _check_axis(values: Any, axis: Any, what: str) -> None:
+    """Raise an error for two tensors that are given as two arguments."""
+    if isinstance(values, Tensor) and isinstance(axis, (Tensor, Variable)) and axis._held.ndim:
+        raise InvalidArgumentError(f"{what}: the tensors go into one list. Try lab.{what}([x, y], axis).")
+
+
 def concat(values: TensorLike, axis: IntsLike, name: str | None = None) -> Tensor:
     try:
         tensors = _tensors(values, "concat")
     except NotOneTensor as met:
         return named(handed(met, concat, (values,), axis=axis), name)
+    _check_axis(values, axis, "concat")
     return concat_along(*tensors, axis=axis_from_end(axis, tensors[0]._held.ndim, "concat"), name=name)
 
 
@@ -224,6 +232,7 @@ def stack(values: TensorLike, axis: int = 0, name: str | None = None) -> Tensor:
         tensors = _tensors(values, "stack")
     except NotOneTensor as met:
         return named(handed(met, stack, (values,), axis=axis), name)
+    _check_axis(values, axis, "stack")
     return stack_along(*tensors, axis=axis_from_end(axis, tensors[0]._held.ndim + 1, "stack"), name=name)
 
 
