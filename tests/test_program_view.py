@@ -221,3 +221,10 @@ def test_names_from_the_program_are_text_in_the_page(tmp_path: Path) -> None:
     assert "<img" not in text
     read.to_html(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
+
+
+def test_a_function_that_only_ran_inside_a_tape_says_so() -> None:
+    f = lab.function(lambda x: x * 2.0)
+    with lab.GradientTape():
+        f(lab.ones(2))
+    assert "ran op by op, inside a tape or a recording" in program_view(f).why

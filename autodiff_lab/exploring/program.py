@@ -33,7 +33,8 @@ def program_view(function: Function) -> ProgramView:
     Parameters
     ----------
     function : Function
-        One that was never called, or that runs eagerly, gives a view that says so.
+        One that was never called, or that runs eagerly, gives a view that says so; one that is being compiled is
+        waited for.
 
     Examples
     --------
@@ -45,6 +46,7 @@ def program_view(function: Function) -> ProgramView:
     >>> print(program_view(f).summary())
     2 ops forward. They run one by one.
     """
+    function.wait()
     name = called(function)
     why, reasons = eagerly(function, name)
     if not function.compiled:

@@ -32,4 +32,7 @@ def eagerly(function: Function, name: str) -> tuple[str, tuple[Reason, ...]]:
     if reasons:
         which = "calls with other arguments run" if function.compiled else f"{name} runs"
         return f"{which[0].upper() if function.compiled else which[0]}{which[1:]} eagerly, op by op:", reasons
-    return "" if function.compiled else f"{name} has not been called yet: call it once, and look again.", ()
+    told = "" if function.compiled else function.why()
+    if told.endswith("has not been called yet."):
+        told = f"{name} has not been called yet: call it once, and look again."
+    return told, ()

@@ -73,10 +73,24 @@ class Readable:
         """Runs of elementwise ops that could not be fused, and why; usually empty."""
         return self._compiled().code.skipped
 
-    def _compiled(self) -> Compiled:
+    def wait(self) -> None:
+        """Wait for the program that is being compiled in the background, if there is one; until then calls run eagerly.
+
+        Examples
+        --------
+        >>> import autodiff_lab as lab
+        >>> f = lab.function(lambda x: lab.sin(x) * x)
+        >>> _ = f(lab.constant(1.0))
+        >>> f.wait()
+        >>> f.compiled
+        True
+        """
         if self._waiting is not None:
             self._waiting.wait(self._name)
             self._waiting = None
+
+    def _compiled(self) -> Compiled:
+        self.wait()
         if self._latest is None:
             raise InvalidArgumentError(f"{self._name}: no program. {self.why()}")
         return self._latest
