@@ -42,6 +42,14 @@ def shell(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
 
 
+def test_the_package_runs_as_a_module() -> None:
+    """Where scripts are not on the path, as often on Windows."""
+    command = [sys.executable, "-m", "autodiff_lab", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == shell("--version").stdout
+
+
 # --- record ------------------------------------------------------------------------------------------------------
 
 

@@ -45,10 +45,21 @@ test("equal digits are struck out as far as both numbers are written alike", () 
   assert.deepEqual(cancelled("−0.5", "0.5"), { same: 0, left: 2 });
 });
 
-test("a float32 is written with the digits that it has", () => {
-  assert.equal(digitsOf(Math.fround(0.1), "float32"), "0.1");
-  assert.equal(digitsOf(Math.fround(-1 / 3), "float32"), "−0.33333334");
+test("a number is written with all digits that its dtype holds", () => {
+  assert.equal(digitsOf(Math.fround(0.1), "float32"), "0.100000001");
+  assert.equal(digitsOf(Math.fround(-1 / 3), "float32"), "−0.333333343");
+  assert.equal(digitsOf(1, "float64"), "1.0000000000000000");
+  assert.equal(digitsOf(1.5, "float32"), "1.50000000");
   assert.equal(digitsOf(NaN, "float64"), "no value");
+});
+
+test("digits are left though a number is written shortly", () => {
+  const cube = (/** @type {number} */ x) => x ** 3;
+  const values = { here: cube(1), h, plus: h.map(step => cube(1 + step)), minus: h.map(step => cube(1 - step)) };
+  const facts3 = { ...facts, values: { ...facts.values, float64: values } };
+  const { rows, left } = stripOf(facts3, oneSided, at(-2));
+  assert.equal(rows[1].text, "1.0000000000000000");
+  assert.equal(left, 15);
 });
 
 test("the sentence says what happened, also where nothing is left or there is no value", () => {

@@ -1,7 +1,7 @@
 // Slopes measured with a step: quotients in the dtype that is shown, their errors, cancelled digits.  Pure; the twin of
 // draw/steps.py.
 
-import { short, singleText } from "../numbers.js";
+import { short } from "../numbers.js";
 
 /** @typedef {"float64" | "float32"} Dtype */
 /** @typedef {{ here: number, h: number[], plus: (number | null)[], minus: (number | null)[] }} Values */
@@ -11,6 +11,8 @@ import { short, singleText } from "../numbers.js";
  * @typedef {{ name: string, factor: number, power: number }} Guide
  */
 
+/** Digits that tell every number from its neighbours. */
+const DIGITS = { float64: 17, float32: 9 };
 const ROUNDOFF = { float64: 2 ** -53, float32: 2 ** -24 };
 const SUPERSCRIPT_MINUS = "−";
 
@@ -75,10 +77,14 @@ export function guidesOf(facts, { dtype, central }) {
   return both.filter(({ factor }) => factor > 0 && Number.isFinite(factor));
 }
 
-/** A number with as many digits as tell it from its neighbours in the dtype. @param {number} value @param {Dtype} dtype */
+/**
+ * A number with all digits that its dtype holds, zeros at the end too: they may be what is left of a difference.
+ * @param {number} value
+ * @param {Dtype} dtype
+ */
 export function digitsOf(value, dtype) {
   if (!Number.isFinite(value)) return "no value";
-  return (dtype === "float64" ? String(value) : singleText(value)).replace("-", SUPERSCRIPT_MINUS);
+  return value.toPrecision(DIGITS[dtype]).replace("-", SUPERSCRIPT_MINUS);
 }
 
 /**
