@@ -15,7 +15,7 @@ import { PENDING, arrivals, bracketed, counter, filled, namesOf, sumText } from 
 
 /** Characters from which the numbers of a product stand below each other. */
 const LONG = 9;
-const LEGEND = "The stronger a cell, the larger its element in size; one with a minus is negative. Spread is the standard deviation.";
+const LEGEND = "The darker a cell, the larger its number, ignoring the sign; a minus marks negative numbers. Spread is the standard deviation.";
 /** How many uses of a tensor are listed. */
 const MOST_USERS = 8;
 

@@ -68,7 +68,7 @@ class PadView {
     this.said = make(root, "p", "sentence");
     this.said.setAttribute("aria-live", "polite");
     this.words = make(root, "p", "sentence words");
-    const keys = make(root, "p", "keys", "Above, drag the point along the curve, or move it with the keys , and . Below, draw with the pen, or choose one of nine handles with ← → and move it with ↑ ↓, finely with Shift. ");
+    const keys = make(root, "p", "keys", "Above, drag the point along the curve, or move it with the keys “,” and “.” (comma and full stop). Below, draw with the pen, or choose one of nine handles with ← → and move it with ↑ ↓, finely with Shift. ");
     keys.append(makeHint("→"));
     listenToPointer(this.svg, { take: (_, y) => this.take(y) }, stop);
     listenToPlotKeys(root, event => this.action(event), stop);
