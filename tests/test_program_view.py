@@ -11,6 +11,7 @@ import autodiff_lab as lab
 from autodiff_lab.draw.program import payload
 from autodiff_lab.exploring.program import first_op, program_view, to_html
 from autodiff_lab.widgets.program import ProgramExplorer
+from tests.compile.test_background import needs_numba, run
 
 NUMBA = importlib.util.find_spec("numba") is not None
 BACKENDS = ["numpy", pytest.param("auto", marks=pytest.mark.skipif(not NUMBA, reason="numba is not installed"))]
@@ -228,3 +229,21 @@ def test_a_function_that_only_ran_inside_a_tape_says_so() -> None:
     with lab.GradientTape():
         f(lab.ones(2))
     assert "ran op by op, inside a tape or a recording" in program_view(f).why
+
+
+@needs_numba
+def test_a_picture_of_a_function_waits_for_its_program(tmp_path: Path) -> None:
+    """A cell of a notebook that defines, calls and shows a function shows what became of it."""
+    said = run(
+        """
+        from autodiff_lab.exploring.program import program_view
+
+        f(x)
+        said["waits"] = f._waiting is not None and not f.compiled
+        view = program_view(f)
+        said["view"] = [view.why, len(view.items) > 4]
+        """,
+        AUTODIFF_LAB_CACHE=str(tmp_path),
+    )
+    assert said["waits"]
+    assert said["view"] == ["", True]

@@ -12,12 +12,13 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, public
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.op import REGISTRY, UNREGISTERED, Op
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import ConversionError, DtypeMismatch, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.events.listener import SINKS, sinks_now
-from autodiff_lab.ops.array.casting import cast, identity
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 
 
@@ -62,9 +63,9 @@ def own_point(value: Any) -> Tensor:
     [27.0, 54.0]
     """
     x = convert(value)
-    if x is not value or x.__class__ is not Tensor:
-        return x  # of its own already, or of a kind that says itself what it is
-    return identity(x, name=x.name) if sinks_now() else named(wrap(x._held), x.name)
+    if x is not value:
+        return x
+    return named(RECORDING.identity(x) if sinks_now() else wrap(x._held), x.name)
 
 
 P = ParamSpec("P")

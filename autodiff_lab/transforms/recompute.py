@@ -12,12 +12,13 @@ from autodiff_lab.engine import nest
 from autodiff_lab.engine.apply import record_application
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.indexed_slices import dense
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.op import Op
 from autodiff_lab.engine.tape import GradientTape
 from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.events.listener import SINKS, sinks_now, trace_now
-from autodiff_lab.ops.array.casting import after, identity
+from autodiff_lab.ops.array.casting import after
 from autodiff_lab.ops.math.complex_numbers import handed_back, handed_over
 from autodiff_lab.ops.random_state import Draw, drawing_again, noting_draws
 from autodiff_lab.transforms.custom import Reads, check_function
@@ -120,7 +121,7 @@ def _rule(function: Callable[..., Any], rebuild: Callable[[list[Any]], Any], cou
           variables: list[Variable], draws: list[Draw]) -> Callable[..., Any]:  # fmt: skip
     def rule(ops: Any, g: Any, out: Any, *inputs: Any, need: tuple[int, ...]) -> list[Any]:
         # Tensors of their own: one may be given twice, or be the value of a variable that the function reads too.
-        given = [wrap(a) if ops.raw else identity(a) for a in inputs[:count]]
+        given = [wrap(a) if ops.raw else RECORDING.identity(a) for a in inputs[:count]]
         cotangents = [handed_over(ops, h) for h in (g if isinstance(g, list) else [g])]
         if trace_now() is not None:  # a program must not merge this run with the first, nor move it forward
             given = [after(x, cotangents[0]) for x in given]

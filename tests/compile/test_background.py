@@ -86,24 +86,6 @@ print(compiler.waits())
 
 
 @needs_numba
-def test_a_picture_of_a_function_waits_for_its_program(tmp_path: Path) -> None:
-    """A cell of a notebook that defines, calls and shows a function shows what became of it."""
-    said = run(
-        """
-        from autodiff_lab.exploring.program import program_view
-
-        f(x)
-        said["waits"] = f._waiting is not None and not f.compiled
-        view = program_view(f)
-        said["view"] = [view.why, len(view.items) > 4]
-        """,
-        AUTODIFF_LAB_CACHE=str(tmp_path),
-    )
-    assert said["waits"]
-    assert said["view"] == ["", True]
-
-
-@needs_numba
 def test_calls_are_answered_eagerly_until_the_program_is_ready(tmp_path: Path) -> None:
     said = run(
         """

@@ -12,7 +12,7 @@ import { short } from "../numbers.js";
  */
 
 /** Digits that tell every number from its neighbours. */
-const DIGITS = { float64: 17, float32: 9 };
+const HELD = { float64: 17, float32: 9 };
 const ROUNDOFF = { float64: 2 ** -53, float32: 2 ** -24 };
 const SUPERSCRIPT_MINUS = "−";
 
@@ -84,7 +84,7 @@ export function guidesOf(facts, { dtype, central }) {
  */
 export function digitsOf(value, dtype) {
   if (!Number.isFinite(value)) return "no value";
-  return value.toPrecision(DIGITS[dtype]).replace("-", SUPERSCRIPT_MINUS);
+  return value.toPrecision(HELD[dtype]).replace("-", SUPERSCRIPT_MINUS);
 }
 
 /**
