@@ -22,7 +22,7 @@ from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.knowledge import known
 from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.engine.variable import Variable
-from autodiff_lab.errors import ConversionError, TapeSpent
+from autodiff_lab.errors import ConversionError, TapeSpent, cell_of
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import MaybeNone, TensorLike
@@ -232,7 +232,7 @@ class Differentiating:
         """Prepare a sweep; a one-shot tape is spent by it."""
         if self._entries is None:
             used = self._used_at
-            where = f" It was used up at {used[0]}, line {used[1]}." if used else ""
+            where = f" It was used up at {cell_of(used[0]) or used[0]}, line {used[1]}." if used else ""
             raise TapeSpent(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)."
                 f"{where} Try GradientTape(persistent=True), or compute all gradients in one call."
