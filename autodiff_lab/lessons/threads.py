@@ -156,7 +156,8 @@ class Launch(Picture):
     arrays : dict of str to numpy.ndarray
         What the arrays hold now.
     sectors : dict of str to int
-        For each array, the pieces of 32 bytes that moved between memory and processor.
+        For each array, the pieces of 32 bytes that moved between memory and processor, each counted as 8 numbers of
+        float32 whatever the array holds.
     races : bool
         Whether two threads met at an element with no barrier between them, and one of them wrote.
     outside : int
