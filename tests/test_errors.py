@@ -3,6 +3,7 @@
 import builtins
 import inspect
 import re
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def test_errors_about_values_and_positions_say_what_to_try(name: str) -> None:
 
 def test_a_tape_that_was_spent_in_a_notebook_names_the_cell_and_not_its_file() -> None:
     cell = "with lab.GradientTape() as tape:\n    y = x * x\ntape.gradient(y, x)\ntape.gradient(y, x)\n"
-    code = compile(cell, "/tmp/ipykernel_77/123.py", "exec")  # as IPython names one
+    code = compile(cell, f"{tempfile.gettempdir()}/ipykernel_77/123.py", "exec")  # as IPython names one
     with pytest.raises(lab.errors.TapeSpent, match=r"It was used up at a notebook cell, line 3\.") as raised:
         exec(code, {"lab": lab, "x": lab.Variable(2.0)})
     assert "ipykernel" not in str(raised.value)
