@@ -24,6 +24,8 @@ COUNT = max(20, int(os.environ.get("FUZZ_COUNT", "0")) // 20)
 TOLERANCE = {"float32": 2e-3, "float64": 1e-8}
 
 
+# Real sizes never compute values again within a sequence: `sinking.LARGE` is where sequences end. Here they do, and
+# where a sequence cannot be planned its steps run one by one, which must give the same.
 @pytest.fixture
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lower(monkeypatch, autodiff_lab.compile, autodiff_lab.kernels.base) > 30
