@@ -16,6 +16,7 @@ from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.lessons.attempt import a_kind, same
 from autodiff_lab.lessons.codes import CODES
 from autodiff_lab.lessons.forms import Shown
+from autodiff_lab.lessons.questions import ideas_of
 from autodiff_lab.lessons.unlocked import AGREED, Answer, Unlocked, compared, shown
 from autodiff_lab.recording import Recording
 from autodiff_lab.teaching import IDEAS, diagnose_answer
@@ -283,7 +284,7 @@ def _of_engines(recording: Recording, codes: Sequence[str], answer: Answer) -> s
 
 
 def predict(
-    question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = (), ideas: Ideas | None = None,
+    question: str, names: Sequence[str] = ("",), *, choices: Sequence[str] = (), ideas: Ideas | str | None = None,
     sketch: SketchPad | None = None,
 ) -> Prediction:  # fmt: skip
     """Ask for a prediction.
@@ -296,10 +297,11 @@ def predict(
         The quantities that are asked for, a number each; by default a single number without a name.
     choices : sequence of str
         Instead of numbers, answers to choose from.
-    ideas : mapping, optional
+    ideas : mapping or str, optional
         The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  Of a gradient, instead, a
         recording and codes of `autodiff_lab.teaching.IDEAS`: ``(recording, ["EARLY", "STALE"])``; the answer is then
-        compared with what these engines give.  If several quantities are asked for, these by their names.
+        compared with what these engines give.  If several quantities are asked for, these by their names.  In the
+        lessons, the number of the question instead, ``"9.Q1"``, so that its cell does not say which answers are wrong.
     sketch : SketchPad, optional
         Instead of numbers, a curve that is drawn on a pad of `sketch_pad`; what was drawn names the idea.
 
@@ -311,8 +313,8 @@ def predict(
     Raises
     ------
     InvalidArgumentError
-        If choices and several names are given, or ideas for names or with codes that do not exist, or any of them
-        with a sketch.
+        If choices and several names are given, or ideas for names or with codes that do not exist, or the number of a
+        question that does not, or any of them with a sketch.
 
     Examples
     --------
@@ -336,4 +338,6 @@ def predict(
         return SketchPrediction(question, sketch)
     if choices and tuple(names) != ("",):
         raise InvalidArgumentError("A question with choices has one answer; give names or choices.")
+    if isinstance(ideas, str):
+        ideas = ideas_of(ideas, names, choices)
     return Prediction(question, names, choices, ideas)

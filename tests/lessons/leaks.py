@@ -17,6 +17,8 @@ from autodiff_lab.lessons.unlocked import LOCKED
 LONG = 8
 """Characters from which a line that is printed after the commit is looked for elsewhere."""
 
+FRACTION = re.compile(r"(?<![\w.,/])(\d+)/(\d+)(?![\w/])")
+
 EQUALS = r"(?:[\d)] = \*{0,2}|\*\*|\btowards |\bis )"
 """What stands before a small number in a text that states it."""
 SLOPE = r"(?:\bslope (?:is |= |f′\(x\) ?)?|f′\([^)]*\) = |\bd\w+/d\w+ (?:= |is )|\b[Ii]t is |answer is )"
@@ -55,6 +57,8 @@ def search(pieces: Iterable[Piece], closed: Secrets) -> list[str]:
             found += [f"drawn in {piece.cell}: {line}" for line in sorted(closed.lines & long_lines(piece.words))]
     for question, outcomes in closed.outcomes.items():
         below = set(order[order.index(question) + 1 :])
+        found += [f"{piece.cell} says what is wrong" for piece in pieces
+                  if piece.cell == question and piece.kind == "code" and names_wrong_answers(piece.words)]  # fmt: skip
         for piece in pieces:
             if piece.cell in below and not (piece.kind == "drawn" and piece.cell in closed.outcomes):  # has choices
                 found += [f"{piece.cell} says {value!r}" for value in _told(piece, outcomes)]
@@ -64,7 +68,7 @@ def search(pieces: Iterable[Piece], closed: Secrets) -> list[str]:
 def _told(piece: Piece, outcomes: list[Any]) -> Iterator[Any]:
     """Yield the outcomes that a piece states."""
     if piece.kind == "code":
-        yield from (value for value in _said(piece.words) if _is_one_of(value, outcomes))
+        yield from (value for value in (*_said(piece.words), *computed(piece.words)) if _is_one_of(value, outcomes))
     elif piece.kind == "text":
         yield from (value for value in outcomes if is_told(value, piece.words))
     else:
@@ -79,6 +83,8 @@ def is_told(value: Any, text: str, drawn: bool = False) -> bool:
     them, or where they are printed bold; single words count in bold only. Of what is drawn, they count as a slope,
     and a single word if it stands alone.
 
+    >>> is_told(0.2, "here $2/10$"), is_told(0.2, "2/11, 12/10 and 2/100")
+    (True, False)
     >>> is_told(9.0, "then f climbs by **9**"), is_told(9.0, "9 times"), is_told(9.0, "slope f′(x) 9", drawn=True)
     (True, False, True)
     """
@@ -88,6 +94,10 @@ def is_told(value: Any, text: str, drawn: bool = False) -> bool:
         return said in text
     if drawn and not re.search(r"\d", said):
         return text == said
+    if not isinstance(value, str) and not drawn and value % 1:
+        fractions = (int(above) / int(below) for above, below in FRACTION.findall(plain) if int(below))
+        if any(abs(fraction - value) < 1e-9 for fraction in fractions):
+            return True
     before, after = r"(?<![\w.,−])", r"(?![\w]|[.,]\d)"
     if len(re.sub(r"\D", "", said)) < 3:
         before = SLOPE if drawn else EQUALS if re.search(r"\d", said) else r"\*\*"
@@ -110,6 +120,38 @@ def _said(source: str) -> Iterator[Any]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.keyword) and node.arg == "outcome":
             yield from literals(node.value)
+
+
+def computed(source: str) -> Iterator[float]:
+    """Yield what a cell computes from numbers alone.
+
+    >>> list(computed("needed = -(-20 // 8); y = 2 * x; half = 4"))
+    [3]
+    """
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        parts = list(ast.walk(node))
+        numbers = all(isinstance(part, ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop)
+                      or (isinstance(part, ast.Constant) and isinstance(part.value, int | float))
+                      for part in parts)  # fmt: skip
+        if numbers and any(isinstance(part, ast.BinOp) for part in parts):
+            yield eval(compile(ast.Expression(node), "<cell>", "eval"))  # type: ignore[arg-type]
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def names_wrong_answers(source: str) -> bool:
+    """Return whether the cell of a question holds wrong answers with their ideas, from which the right one follows.
+
+    >>> names_wrong_answers('predict("?", choices=["a", "b"], ideas={"a": "VALUE"})')
+    True
+    >>> names_wrong_answers('predict("?", ideas="9.Q1"); predict("?", ideas={"x": (seen, ["EARLY"])})')
+    False
+    """
+    words = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.keyword)]
+    tables = [t for word in words if word.arg == "ideas" for t in ast.walk(word.value) if isinstance(t, ast.Dict)]
+    return any(not isinstance(value, ast.Tuple | ast.Dict) for table in tables for value in table.values)
 
 
 def _is_one_of(value: Any, outcomes: list[Any]) -> bool:

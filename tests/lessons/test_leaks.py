@@ -113,6 +113,12 @@ def test_no_answer_can_be_read_before_the_commit(lesson: str) -> None:
     assert list(readable(lesson, notebook=nbformat.read(path, as_version=4))) == []
 
 
+def test_the_subtitle_of_lesson_9_leaves_its_questions_open() -> None:
+    """It asks whether the loss is right, and then whether the gradient is."""
+    (title,) = [cell.source for cell in cells("09") if cell.id == "title"]
+    assert not re.search("loss|gradient", title.partition("- **Needs**")[0])
+
+
 def without_the_gate(source: str) -> str:
     """Return a cell that shows at once what it shows after the commit."""
 
@@ -146,13 +152,17 @@ PUT_BACK: list[tuple[str, str, str, str]] = [
     ("07", "next", "**You can now**", "exp x is 7.389 at 2. **You can now**"),
     ("08", "rule", "10 × 3 = **30**", "10 × 3 = **30**; above, 7 × 3 = **21**"),
     ("12", "rule", "## The rule", "## The rule\n\nThe angle was 39.3 degrees."),
+    ("09", "question", 'ideas="9.Q1"', 'ideas={"(100,)": "ALL_PAIRS"}'),
+    ("07", "question", 'ideas="7.Q1"', 'ideas={"for x": {2: "OVERWRITE"}}'),
+    ("12", "rule", "the largest k rules", "the largest k rules, here $2/10$"),
+    ("15", "observe-it", "needed = ", "needed = -(-20 // 8)\nneeded = "),
     ("16", "observe-it", "outcome=as_words", 'outcome="0 and None"'),
     *[(lesson, cell, "", "") for lesson, cell in (
         ("11", "blame-answer"), ("11", "rule-in-code"),
         ("04", "rule-in-code"), ("04", "account-text"), ("04", "lost"),
         ("01", "shrink-it"), ("01", "rule-in-code"), ("02", "rule-in-code"),
         ("06", "entries-printed"), ("06", "bytes-bars"),
-        ("08", "rule-in-code"), ("08", "account-text"), ("09", "both-trained"),
+        ("08", "rule-in-code"), ("08", "account-text"), ("09", "both-trained"), ("12", "rule-in-code"),
         ("10", "same-numbers"), ("10", "summed-table"), ("14a", "account-text"),
         ("14b", "rule-in-code"), ("14b", "account-text"), ("15", "rule-in-code"), ("16", "rule-in-code"),
         ("13", "frames-nested"))],

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from typing import Any
 
 import pytest
 
 import autodiff_lab as lab
 from autodiff_lab import lessons
 from autodiff_lab.errors import InvalidArgumentError
+from autodiff_lab.lessons import CODES
 from autodiff_lab.lessons.prediction import read_number
+from autodiff_lab.lessons.questions import QUESTIONS
 from autodiff_lab.lessons.unlocked import LOCKED
 from autodiff_lab.widgets.explorer import Explorer
 from autodiff_lab.widgets.form import Form
+from tests.lessons.play import LESSONS, TRANSLATED, number_of, play, run, sources
 
 
 def recorded() -> lab.Recording:
@@ -242,3 +247,44 @@ def test_an_explanation_is_kept_beside_the_prediction() -> None:
     assert cloze.kept == "It is 6 because of <b><i>two</i> paths</b>."
     assert cloze.kept in repr(guess)
     assert repr(cloze.keep(7, "three")) == "It is 7 because of <b>three</b>."
+
+
+def asked(lesson: str) -> list[ast.Call]:
+    """Return the calls of `lessons.predict` in a lesson, in order."""
+    calls = [node for source in sources(lesson).values() for node in ast.walk(ast.parse(source))
+             if isinstance(node, ast.Call) and ast.unparse(node.func) == "lessons.predict"]  # fmt: skip
+    assert calls
+    return calls
+
+
+@pytest.mark.parametrize("lesson", [*LESSONS, *TRANSLATED])
+def test_a_question_names_its_own_number(lesson: str) -> None:
+    given = {n: word.value.value for n, call in enumerate(asked(lesson), start=1) for word in call.keywords
+             if word.arg == "ideas" and isinstance(word.value, ast.Constant)}  # fmt: skip
+    number = number_of(lesson).lstrip("0")
+    assert given == {n: f"{number}.Q{n}" for n in given}
+    assert set(given.values()) == {key for key in QUESTIONS if key.partition(".")[0] == number}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "cell", "answers", "code"),
+    [("09", "question", ["(100, 1)"], "ALL_PAIRS"), ("07", "question", [5, 3, 2], "MAX_SHARES"),
+     ("de/01", "tangent-question", ["einmal, wo sie berührt"], "TOUCHES_ONCE"), ("02", "question", ["D"], "COPIED_F")],
+)  # fmt: skip
+def test_a_wrong_answer_is_matched_to_the_idea_behind_the_number(
+    lesson: str, cell: str, answers: list[Any], code: str
+) -> None:
+    guess = run(sources(lesson)[cell], dict(play(lesson, stop_after=cell)[""]), "<question>")
+    assert guess.idea_of(guess.names[-1], answers[-1]) == CODES[code].idea
+    assert not any(entry.idea in texts(guess.commit(*answers)) for entry in CODES.values())
+    assert code not in sources(lesson)[cell]
+
+
+@pytest.mark.parametrize(
+    ("number", "more", "says"),
+    [("9.Q7", {"choices": "abc"}, 'ideas="9.Q1"'), ("9.Q1", {"choices": "a"}, "something else"),
+     ("1.Q1", {"names": ["x", "y"]}, "something else")],
+)  # fmt: skip
+def test_a_number_of_no_such_question_is_refused(number: str, more: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=says):
+        lessons.predict("?", ideas=number, **more)
