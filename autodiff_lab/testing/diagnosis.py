@@ -175,7 +175,7 @@ class Diagnosis:
             return PRECISION, "The rule loses its digits here: at neighbouring points its result changes at random."
         return KINK, (
             f"The slope is {slope.value:.6g} on both sides and tape and differences agree at nearby points, so ops of "
-            "this program have kinks here that cancel in the function and not in its gradient."
+            "this program have kinks here that cancel in the function but not in its gradient."
         )
 
     def _imprecise(self, line: Line, slope: Slope) -> str:

@@ -96,6 +96,20 @@ def test_what_a_lesson_says_it_cures_is_what_its_checks_can_name(lesson: str) ->
     assert cures - named <= {"EARLY"}  # needs a graph of its own, see test_puzzle
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_what_a_lesson_cures_is_folded_away(lesson: str) -> None:
+    """It names the usual wrong answers, which are answers to the lesson's questions."""
+    title = cells(lesson)[0].source
+    assert title.count("**Cures**") == 1
+    assert re.search(r"<details><summary>For teachers</summary>\n\n- \*\*Cures\*\* [^<]*\n\n</details>\Z", title)
+
+
+@pytest.mark.parametrize(("word", "introduced"), [("ledger", "06"), ("account", "08")])
+def test_a_picture_of_the_course_is_introduced_before_it_is_used(word: str, introduced: str) -> None:
+    used = [number_of(lesson) for lesson in LESSONS if re.search(rf"\b{word}s?\b", markdown(lesson).lower())]
+    assert used[0] == introduced
+
+
 def _line(lesson: str, word: str) -> str:
     found = re.search(rf"^- \*\*{word}\*\* (.*?)(?=^- |^$)", markdown(lesson), re.MULTILINE | re.DOTALL)
     assert found, f"no line {word!r} in the header"
