@@ -1,4 +1,4 @@
-"""What lesson 14a measures: the time of a call, and the bytes that pass through memory.
+"""What lesson 14a measures: the time of a call, and the bytes that pass between memory and processor.
 
 Times differ from machine to machine and from run to run, so they are in the picture and never in its account.
 """
@@ -83,18 +83,22 @@ class Traffic(Picture):
     ----------
     op_by_op, in_one_loop : int
         Bytes.
+    in_pieces : int
+        Bytes op by op, on one piece of the arrays after the other, with a cache; 0 if that was not asked for.
     """
 
-    def __init__(self, op_by_op: int, in_one_loop: int) -> None:
-        told = {"op by op": op_by_op, "in one loop": in_one_loop}
+    def __init__(self, op_by_op: int, in_one_loop: int, in_pieces: int = 0) -> None:
+        told = {"op by op": op_by_op, "op by op, in pieces": in_pieces, "in one loop": in_one_loop}
+        told = {name: count for name, count in told.items() if count or name != "op by op, in pieces"}
         words = {name: f"{short(count / 1e6)} MB" for name, count in told.items()}
         account = "Moved between memory and processor: " + ", ".join(f"{name} {text}" for name, text in words.items())
         super().__init__(account, bars("Moved between memory and processor", told, words))
         object.__setattr__(self, "op_by_op", op_by_op)
         object.__setattr__(self, "in_one_loop", in_one_loop)
+        object.__setattr__(self, "in_pieces", in_pieces)
 
 
-def traffic(function: Any) -> Traffic:
+def traffic(function: Any, pieces: int = 0, cache: int = 1_000_000) -> Traffic:
     """Count the bytes that a compiled function moves if its ops run one by one, and if they all run in one loop.
 
     Op by op each op reads its inputs and writes its result.  In one loop only what comes into the program is read, and
@@ -104,6 +108,11 @@ def traffic(function: Any) -> Traffic:
     ----------
     function : Function
         One that has been called.
+    pieces : int, optional
+        Also count for an elementwise function that runs op by op on this many equal pieces of its arrays, one after
+        the other.  What was used last is then in a simulated cache, and not read from memory again.
+    cache : int, optional
+        The size of that cache in bytes.
 
     Examples
     --------
@@ -113,6 +122,10 @@ def traffic(function: Any) -> Traffic:
     >>> _ = f(lab.ones([1_000_000]))
     >>> lessons.traffic(f)
     Moved between memory and processor: op by op 16 MB, in one loop 8 MB
+    >>> lessons.traffic(f, pieces=100)
+    Moved between memory and processor: op by op 16 MB, op by op, in pieces 8 MB, in one loop 8 MB
+    >>> lessons.traffic(f, pieces=2).in_pieces
+    16000000
     """
     program = function.program
 
@@ -121,4 +134,27 @@ def traffic(function: Any) -> Traffic:
         return sum(int(np.prod(value.shape)) * value.dtype.itemsize for value in known if value.shape)
 
     each = sum(size(line.ins) + size(line.outs) for line in program.lines)
-    return Traffic(each, size(program.inputs) + size(program.outputs))
+    cached = _through_a_cache(program, lambda value: size([value]), cache * pieces) if pieces else 0
+    return Traffic(each, size(program.inputs) + size(program.outputs), cached)
+
+
+def _through_a_cache(program: Any, size: Callable[[int], int], room: int) -> int:
+    """Return the bytes that are read and written if what was used last stays in a cache as long as there is room.
+
+    A value that is not used again is dropped without being written.  All pieces do the same, so whole values pass
+    through the caches of all pieces together.
+    """
+    last = {value: n for n, line in enumerate(program.lines) for value in line.ins}
+    last |= dict.fromkeys(program.outputs, len(program.lines))
+    held: dict[int, bool] = {}  # the value that was used last comes last; whether memory has it
+    moved = 0
+    for n, line in enumerate(program.lines):
+        for value in dict.fromkeys(line.ins):
+            moved += 0 if value in held else size(value)
+            held[value] = held.pop(value, True)
+        held |= dict.fromkeys(line.outs, False)
+        held = {value: saved for value, saved in held.items() if last.get(value, -1) > n}
+        while sum(map(size, held)) > room:
+            value = next(iter(held))
+            moved += 0 if held.pop(value) else size(value)
+    return moved + sum(size(value) for value, saved in held.items() if not saved)

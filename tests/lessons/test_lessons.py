@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab import lessons
 from autodiff_lab.lessons import CODES
 from autodiff_lab.lessons.repairs import PROGRAMS, broken, cause_of
 from tests.amputation import marked
@@ -243,7 +244,31 @@ def test_the_counts_of_lesson_14a_are_right() -> None:
     assert not names["compiled"].fallbacks
     x = np.array([1.0, 2.0])
     assert np.allclose(names["slope"](lab.constant(x)).numpy(), np.sin(x) + x * np.cos(x))
-    assert list(names["measured"]) == ["op by op", "op by op, in pieces", "compiled"]
+    assert (names["cached"].op_by_op, names["cached"].in_pieces) == (23 * 16_000_000, 2 * 16_000_000)
+
+
+@pytest.mark.parametrize(("times", "said"), [([8.7, 8.3], "no less time on this"), ([8.7, 4.0], "less time, too")])
+def test_the_cache_of_lesson_14a_has_one_answer_on_every_machine(
+    times: list[float], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Traffic is counted; the times are shown, with a sentence that says what they are here."""
+    names = play("14a", stop_after="cache-answer")[""]
+    monkeypatch.setattr(lessons, "seconds", lambda call: times.pop(0))
+    assert names["in_pieces"]() == "as few as in one loop"
+    assert len(times) == 2
+    names["measure"]()
+    assert f"In pieces it takes {said}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("pieces", "cache", "moved"), [
+    (0, 1_000_000, 0), (1, 1_000_000, 368), (4, 1_000_000, 368), (400, 1_000_000, 32), (1, 10**9, 32),
+    (40, 1_000_000, 64),  # two values fit: exp is written back and read again while tanh is computed
+])  # fmt: skip
+def test_what_fits_into_the_cache_is_not_read_again(pieces: int, cache: int, moved: int) -> None:
+    compiled = play("14a", stop_after="two-speeds")[""]["compiled"]
+    counted = lessons.traffic(compiled, pieces, cache)
+    assert counted.in_pieces == moved * 1_000_000
+    assert ("in pieces" in counted.account) == bool(pieces)
 
 
 def test_the_counts_of_lesson_14b_are_right() -> None:
