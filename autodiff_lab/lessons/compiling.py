@@ -63,7 +63,7 @@ def check_compiled(function: Any, seed: int | None = None) -> CheckResult:
         raise stop("STILL_EAGER", "This is a plain function: @lab.function is missing.", "Put it back above the def.")
     rng, x = np.random.default_rng(seed), np.ones(8, np.float32)
     before = function.fallbacks
-    for total in (9.5, 10.5, 2.0, 200.0, 9.9, 10.1):  # on both sides of the 10 in `limited`
+    for total in (9.5, 10.5, 2.0, 200.0, 9.999, 10.001):  # on both sides of the 10 in `limited`
         x = rng.uniform(0.1, 1.0, 8)
         x[0] *= -0.5
         x = (x * (total / x.sum())).astype(np.float32)

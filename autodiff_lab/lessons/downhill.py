@@ -275,7 +275,7 @@ def check_distance(distance: Callable[[float, float], float], seed: int | None =
     code = idea_behind(found, [list(_distances_from(*each)) for each in dealt], alike)
     if not code and all(map(alike, found[:TRIALS], right)):
         code = "FLAT_IS_CONVERGED"
-    if not code and all(map(alike, found[:TRIALS], [slope / bend for slope, bend in dealt[:TRIALS]])):
+    if not code and all(map(alike, map(abs, found[:TRIALS]), right)):
         raise stop("OTHER", "The number is right but for its sign: a distance is not negative.", "Put abs() around it.")
     raise stop(code) if code else other("function")
 

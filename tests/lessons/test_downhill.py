@@ -172,3 +172,16 @@ def test_the_figures_of_the_rule() -> None:
         z = 1 / (1 + np.exp(-z))
         slope *= z * (1 - z)
     assert slope == pytest.approx(3.9e-7, rel=0.02)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("elsewhere", [None, float("inf")])
+def test_a_distance_that_is_right_but_for_its_sign_is_told_so(sign: float, elsewhere: float | None) -> None:
+    def distance(slope: float, curvature: float) -> float:
+        step = sign * slope / curvature
+        return step if curvature > 0 or elsewhere is None else elsewhere
+
+    found = lessons.check("12.6", distance)
+    assert not found.passed
+    assert found.message.startswith("The number is right but for its sign")
+    assert "abs()" in found.next_hint

@@ -155,6 +155,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("exercise-distance", _DISTANCE.format("abs(slope) / curvature if curvature > 0 else 100"), "FLAT_IS_CONVERGED"),
     ("exercise-distance", _DISTANCE.format("0"), "FLAT_IS_CONVERGED"),
     ("exercise-distance", _DISTANCE.format(f"slope / curvature if curvature > 0 else {_INF}"), "OTHER"),
+    ("exercise-distance", _DISTANCE.format("-slope / curvature"), "OTHER"),
     ("exercise-distance", _DISTANCE.format(_INF), "OTHER"),
     ("exercise-distance", _DISTANCE.format("'far'"), "RAISES"),
     ("transfer-answer", _SHOWER.format('"a"'), "POINTS_TO_MINIMUM"),

@@ -102,6 +102,8 @@ lessons.check_pays(lambda first, later, eager: math.ceil((first - later) / abs(e
     ("exercise-branch", _LIMITED.format("x / total"), "OTHER"),
     ("exercise-branch", _LIMITED.format("x"), "OTHER"),
     ("exercise-branch", _LIMITED.format("lab.where(total > 4.0, x / total, x)"), "OTHER"),
+    ("exercise-branch", _LIMITED.format("lab.where(total > 9.9, x / total, x)"), "OTHER"),
+    ("exercise-branch", _LIMITED.format("lab.where(total > 10.1, x / total, x)"), "OTHER"),
     ("exercise-branch", _LIMITED.format("lab.where(total > 10.0, x, x / total)"), "OTHER"),
     ("exercise-branch", _LIMITED.format("None"), "BLANK"),
     ("exercise-branch", _LIMITED.format("1.0"), "RAISES"),
