@@ -2,7 +2,8 @@
 
 The notebooks are saved without widgets, whose scripts would come from another host. So they run once more here, with
 `tests.site.stepping` in the kernel: it writes each recording, curve and compiled function that a cell displays as a
-page of its own, and the cell shows that page in a frame.
+page of its own, and the cell shows that page in a frame.  A page has no kernel, so it says where its questions can be
+answered, and the notebook can be downloaded from it.
 """
 
 import os
@@ -16,6 +17,17 @@ from tests.site.links import page_of_lesson, redirected
 from tests.tree import PACKAGE, ROOT, project_files
 
 NOTEBOOKS = ROOT / "notebooks"
+INTRODUCTIONS = {
+    "notebooks": """Run each cell with Shift+Enter.
+This page shows the lesson as it opens, with its questions unanswered. You can answer them in JupyterLab:
+[install the package](../start.md#install) and run `autodiff-lab`, which opens all lessons, or
+{download}`download this notebook <FILE>`.""",
+    "de": """Führe jede Zelle mit Umschalt+Enter aus.
+Diese Seite zeigt die Lektion, wie sie sich öffnet, mit unbeantworteten Fragen. Beantworten kannst du sie in JupyterLab:
+[Installiere das Paket](../start.md#install) und starte `autodiff-lab --language de`, oder
+{download}`lade dieses Notebook herunter <FILE>`.""",
+}
+"""By the folder of the notebooks: a sentence of the notebook that a page leaves out, and then what it says instead."""
 
 
 def write(folder: Path, pages: Path) -> None:
@@ -54,7 +66,16 @@ def execute(notebook: Path, folder: Path, pages: Path) -> None:
     document.metadata["executed"] = stamp
     for cell in document.cells:
         tidy(cell, target)
+    document.cells[0].source = introduced(document.cells[0].source, notebook, target)
     nbformat.write(document, target)
+
+
+def introduced(title: str, notebook: Path, page: Path) -> str:
+    """Return the title cell as the page shows it: with the notebook to download, without the keys that run a cell."""
+    keys, _, words = INTRODUCTIONS.get(notebook.parent.name, INTRODUCTIONS["notebooks"]).partition("\n")
+    words = words.replace("FILE", Path(os.path.relpath(notebook, page.parent)).as_posix())
+    head, needs, rest = title.replace(f"{keys} ", "").partition("\n- **")
+    return f"{head}\n:::{{note}}\n{words}\n:::\n{needs}{rest}"
 
 
 def digest(notebook: Path) -> str:

@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 pytest.importorskip("docutils", reason="the site needs autodiff-lab[docs]")
 
-from tests.site import DOCS, contents, formulas, links, pictures, publishing, reference, shown
+from tests.site import DOCS, contents, formulas, lessons, links, pictures, publishing, reference, shown
 from tests.site.checked import loaded, problems
 from tests.tree import ROOT
 
@@ -92,6 +93,24 @@ def test_what_a_document_shows_is_written_as_pages(tmp_path: Path, monkeypatch: 
     assert not [address for page in pages for address in loaded(page)]
     text = pictures.with_pictures(document.read_text(encoding="utf-8"), document, DOCS)
     assert all(f'src="pages/{page.name}" title="' in text for page in pages)
+
+
+@pytest.mark.parametrize("notebook", sorted(lessons.NOTEBOOKS.rglob("*.ipynb")), ids=lambda path: path.stem)
+def test_the_page_of_a_lesson_says_where_its_questions_can_be_answered(notebook: Path) -> None:
+    page = DOCS / "lessons" / links.page_of_lesson(notebook)
+    title = nbformat.read(notebook, as_version=4).cells[0].source
+    text = lessons.introduced(title, notebook, page)
+    assert "Shift+Enter" in title or "Umschalt+Enter" in title
+    assert not re.search(r"(Shift|Umschalt)\+Enter", text)
+    notes = re.findall(r"^:::\{note\}\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL)
+    assert len(notes) == 1
+    assert "JupyterLab" in notes[0]
+    found = re.search(r"\{download\}`[^<`]+ <([^>`]+)>`", notes[0])
+    assert found
+    assert (page.parent / found[1]).resolve() == notebook
+    assert (page.parent / "../start.md").resolve().exists()
+    assert "](../start.md#install)" in notes[0]
+    assert text.index(":::") < text.index("- **")
 
 
 def test_an_address_of_another_host_is_found(tmp_path: Path) -> None:
