@@ -36,6 +36,7 @@ import linecache
 import os
 import re
 import sys
+from types import TracebackType
 from typing import Any, Self
 
 _OURS = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would make our import longer
@@ -78,10 +79,23 @@ def _users_line() -> str:
     return f"  at {cell_of(name) or name}, line {number}" + (f": {text}" if text else "")
 
 
+def _users_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of this package."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
+            kept.append(trace)
+        trace = trace.tb_next
+    for each in reversed(kept):
+        trace = TracebackType(trace, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return trace
+
+
 class LabError(Exception):
     """Base of every exception that this package raises on purpose.
 
     Below the message a traceback shows the user's line as a note, because the last frames are the package's own.
+    IPython and notebooks leave these frames out; ``%xmode Verbose`` shows them.
     """
 
     def __init__(self, *words: object) -> None:
@@ -90,6 +104,12 @@ class LabError(Exception):
             line = _users_line()
             if line:
                 self.add_note(line)
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the traceback in lines; IPython asks an exception for it."""
+        shown: Any = sys.modules["IPython"].get_ipython().InteractiveTB
+        trace = None if shown.mode == "Verbose" else _users_frames(self.__traceback__)
+        return shown.structured_traceback(type(self), self, trace or self.__traceback__)
 
 
 OpError = LabError

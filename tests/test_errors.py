@@ -4,10 +4,13 @@ import builtins
 import inspect
 import re
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 import autodiff_lab as lab
 from autodiff_lab import errors
@@ -100,3 +103,36 @@ def test_a_tape_that_was_spent_in_a_notebook_names_the_cell_and_not_its_file() -
     with pytest.raises(lab.errors.TapeSpent, match=r"It was used up at a notebook cell, line 3\.") as raised:
         exec(code, {"lab": lab, "x": lab.Variable(2.0)})
     assert "ipykernel" not in str(raised.value)
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    yield InteractiveShell.instance(colors="nocolor")
+    InteractiveShell.clear_instance()
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("lab.explore(lab.sin, 4, 1)", "BadInterval: expected lo below hi"),
+        ("lab.explore(lambda x: None, 0, 1)", "InvalidArgumentError: "),
+        ("lab.ones((2, 3)) @ lab.ones((2, 3))", "ShapeMismatch: "),
+    ],
+)
+def test_a_notebook_shows_the_users_lines_and_the_sentence(cell: str, says: str, shell: InteractiveShell) -> None:
+    """No line of the package stands between them, unless the user asks for all."""
+    shell.run_cell("import autodiff_lab as lab").raise_error()
+
+    def shown() -> str:
+        with capture_output() as captured:
+            shell.run_cell(f"def called():\n    return {cell}\ncalled()", store_history=True)
+        return captured.stdout
+
+    brief = shown()
+    assert says in brief
+    assert brief.count(f"return {cell}") >= 2, "the call and the note below the message"
+    assert "called()" in brief
+    assert "File " not in brief
+    shell.run_line_magic("xmode", "Verbose")
+    assert "autodiff_lab" in shown().replace("import autodiff_lab", "")
+    assert "File " in shown()
