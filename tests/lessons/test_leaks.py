@@ -113,10 +113,11 @@ def test_no_answer_can_be_read_before_the_commit(lesson: str) -> None:
     assert list(readable(lesson, notebook=nbformat.read(path, as_version=4))) == []
 
 
-def test_the_subtitle_of_lesson_9_leaves_its_questions_open() -> None:
-    """It asks whether the loss is right, and then whether the gradient is."""
-    (title,) = [cell.source for cell in cells("09") if cell.id == "title"]
-    assert not re.search("loss|gradient", title.partition("- **Needs**")[0])
+@pytest.mark.parametrize(("lesson", "told"), [("03", "smaller|worse"), ("09", "loss|gradient")])
+def test_a_subtitle_leaves_the_questions_open(lesson: str, told: str) -> None:
+    """Lesson 3 asks which step is worse, lesson 9 whether the loss is right and then whether the gradient is."""
+    (title,) = [cell.source for cell in cells(lesson) if cell.id == "title"]
+    assert not re.search(told, title.partition("- **Needs**")[0])
 
 
 def without_the_gate(source: str) -> str:
