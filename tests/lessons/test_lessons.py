@@ -247,7 +247,9 @@ def test_the_counts_of_lesson_14a_are_right() -> None:
     assert (names["cached"].op_by_op, names["cached"].in_pieces) == (23 * 16_000_000, 2 * 16_000_000)
 
 
-@pytest.mark.parametrize(("times", "said"), [([8.7, 8.3], "no less time on this"), ([8.7, 4.0], "less time, too")])
+@pytest.mark.parametrize(
+    ("times", "said"), [([8.7, 8.3], "about as long or longer on this"), ([8.7, 4.0], "less time, too")]
+)
 def test_the_cache_of_lesson_14a_has_one_answer_on_every_machine(
     times: list[float], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
