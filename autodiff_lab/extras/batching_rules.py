@@ -51,8 +51,8 @@ def _names(text: str) -> frozenset[str]:
 
 
 BROADCASTING = _names(
-    """betainc bitwise_and bitwise_or bitwise_xor clip complex igamma igamma_grad igammac left_shift nextafter normalize
-    polygamma power_grad right_shift select select_not where zeta"""
+    """batch_normalize betainc bitwise_and bitwise_or bitwise_xor clip complex igamma igamma_grad igammac left_shift
+    nextafter normalize polygamma power_grad right_shift select select_not where zeta"""
 )
 """Ops beside the elementwise ones whose inputs broadcast."""
 
@@ -65,7 +65,7 @@ ALIKE = _names(
 STACKABLE = _names(
     """after all angle any argsort band_part bessel_iv bessel_ive bessel_jv bitcast block_mean cast cast_to_discrete
     cholesky concat conj copy_to_device cumprod cumsum cumulative_logsumexp det diag diag_part diag_range
-    diag_range_part eig eigh euclidean_norm expm expm_frechet fft identity ifft imaginary_part inv inverse_gaps
+    diag_range_part eig eigh euclidean_norm expm expm_frechet fft huber identity ifft imaginary_part inv inverse_gaps
     invert irfft isotonic_blocks leaky_relu linspace log_softmax logm logsumexp logsumexp_shares lu lu_factors max
     mean min mirror_weights moments pad_axis permute pinv population_count prod qr real_part repeat resize
     resize_input reverse rfft roll running_top slice_axis slogdet softmax softmax_cross_entropy softmax_minus_label

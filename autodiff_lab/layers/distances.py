@@ -10,8 +10,9 @@ from autodiff_lab.engine.tensor import Tensor, wrap
 from autodiff_lab.events.listener import tell_made, trace_now
 from autodiff_lab.layers.losses import EPSILON, Loss, OfEveryLoss
 from autodiff_lab.ops.array.gathering import where
-from autodiff_lab.ops.math.arithmetic import abs, maximum, minimum, square
+from autodiff_lab.ops.math.arithmetic import abs, maximum, square
 from autodiff_lab.ops.math.comparison import equal, logical_or
+from autodiff_lab.ops.math.elementary import clip_by_value
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.reductions import reduce_all, reduce_sum
 from autodiff_lab.ops.math.statistics import l2_normalize
@@ -31,8 +32,8 @@ class KLDivergence(Loss):
     """
 
     def each(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        t, p = (minimum(maximum(v, EPSILON), 1.0) for v in (y_true, y_pred))
-        return reduce_sum(t * (log(t) - log(p)), axis=-1)
+        t, p = (clip_by_value(v, EPSILON, 1.0) for v in (y_true, y_pred))
+        return reduce_sum(t * log(t / p), axis=-1)
 
 
 class Poisson(Loss):

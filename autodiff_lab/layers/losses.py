@@ -17,13 +17,13 @@ from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import zeros_like
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.shaping import expand_dims, squeeze, transpose
-from autodiff_lab.ops.math.arithmetic import abs, minimum, square
+from autodiff_lab.ops.math.arithmetic import abs, square
 from autodiff_lab.ops.math.comparison import not_equal
 from autodiff_lab.ops.math.elementary import clip_by_value
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.guarded import divide_no_nan
 from autodiff_lab.ops.math.reductions import reduce_mean, reduce_sum
-from autodiff_lab.ops.nn.cross_entropies import sigmoid_cross_entropy
+from autodiff_lab.ops.nn.cross_entropies import binary_cross_entropy, huber_of, sigmoid_cross_entropy
 from autodiff_lab.ops.nn.losses import softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
 
 if TYPE_CHECKING:
@@ -216,12 +216,12 @@ class Huber(Loss):
         self, delta: float = 1.0, reduction: str | None = "sum_over_batch_size", **more: Unpack[OfEveryLoss]
     ) -> None:
         super().__init__(reduction, **more)
+        if not (isinstance(delta, (int, float)) and delta >= 0):
+            raise InvalidArgumentError(f"Huber: delta must be a number, 0 or more, got {delta!r:.80}.")
         self.delta = delta
 
     def elements(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        distance = abs(y_pred - y_true)
-        near = minimum(distance, self.delta)
-        return near * (distance - 0.5 * near)
+        return huber_of(y_pred - y_true, delta=self.delta)
 
 
 def _inside(p: Tensor) -> Tensor:
@@ -262,8 +262,7 @@ class BinaryCrossentropy(Loss):
         t = _smoothed(y_true, self.label_smoothing, 2)
         if self.from_logits:
             return sigmoid_cross_entropy(y_pred, t)
-        p = _inside(y_pred)
-        return -(t * log(p) + (1 - t) * log(1 - p))
+        return binary_cross_entropy(_inside(y_pred), t)
 
 
 class CategoricalCrossentropy(Loss):

@@ -19,7 +19,7 @@ ODD = [0, -0.0, 1, -1, 0.5, -0.5, 2, -2, np.inf, -np.inf, np.nan, 3, -3, 2.5, 3.
        -745.1, 22, -22, 9.2, 26.5, -14.2, 1e4, -1e-5]  # fmt: skip
 BOOLS = {"where": "bxy", "select": "xb", "select_not": "xb"}
 PARAMS: dict[str, dict[str, Any]] = {
-    "leaky_relu": {"alpha": 0.2}, "power_grad": {"order": 1},
+    "huber": {"delta": 1.25}, "leaky_relu": {"alpha": 0.2}, "power_grad": {"order": 1},
 }  # fmt: skip
 APART = {"broadcast_to", "polygamma", "bessel_iv", "bessel_ive"}
 """Ops that loops compute for some orders alone."""

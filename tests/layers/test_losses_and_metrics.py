@@ -1,5 +1,6 @@
 """Losses and metrics against formulas in NumPy; different shapes are refused."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -231,6 +232,18 @@ def test_a_mean_over_the_batch_is_one_mean_over_all_elements(name: str) -> None:
     each = type(loss).from_config({**loss.get_config(), "reduction": None})(t, p)
     assert each.shape == (4,)
     np.testing.assert_allclose(lab.reduce_mean(each), found, 1e-6)
+
+
+@pytest.mark.parametrize("delta", [-1.0, math.nan, "1", None])
+def test_a_huber_loss_bends_at_a_distance(delta: Any) -> None:
+    with pytest.raises(lab.errors.InvalidArgumentError, match="Huber: delta must be a number, 0 or more"):
+        losses.Huber(delta)
+
+
+def test_a_huber_loss_that_never_bends_is_half_a_square() -> None:
+    for f in (losses.huber, lab.function(losses.huber)):
+        np.testing.assert_allclose(f(T, P, delta=math.inf), ((T - P) ** 2 / 2).mean(-1), 1e-5)
+        np.testing.assert_array_equal(f(T, P, delta=0), [0.0] * len(T))
 
 
 def test_a_loss_that_says_what_an_example_costs_is_asked() -> None:

@@ -105,10 +105,15 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "sigmoid_cross_entropy": lambda x, z: (
         -z * scipy.special.log_expit(x) - (1 - z) * scipy.special.log_expit(-x)
     ),
+    "binary_cross_entropy": lambda p, z: -(z * np.log(p) + (1 - z) * np.log1p(-p)),
+    "huber": lambda x, delta: np.where(np.abs(x) < delta, x * x / 2, delta * (np.abs(x) - delta / 2)),
     "l2_loss": lambda x: np.sum(x * x) / 2,
     "isotonic_blocks": _isotonic_blocks,
     "block_mean": _block_mean,
     "standardize": _standard,
     "standardize_grad": _standardize_slope,
     "normalize": lambda x, scale, offset, axes, epsilon: _standard(x, axes, epsilon) * scale + offset,
+    "batch_normalize": lambda x, mean, variance, scale, offset, epsilon: (
+        scale * (x - mean) / np.sqrt(variance + epsilon) + offset
+    ),
 }  # fmt: skip

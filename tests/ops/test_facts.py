@@ -64,7 +64,7 @@ def test_it_can_be_told_and_drawn(name: str) -> None:
     assert op.symbol
     assert op.sentence
     assert not op.sentence.endswith(".")
-    assert op.sentence.format("a", "b", "c", "d")
+    assert op.sentence.format("a", "b", "c", "d", "e")
     assert latex2mathml.converter.convert(filled(op.latex)).startswith("<math")
 
 

@@ -289,8 +289,8 @@ def cross(to: Writing, line: Line) -> None:
 
 
 FORMS: dict[str, Callable[[Writing, Line], None]] = {
-    "band_part": band_part, "cross": cross, "det": factored_again, "euclidean_norm": norm,
-    "extreme_grad": extreme_grad,
+    "band_part": band_part, "batch_normalize": normalizing.batch_normalize, "cross": cross, "det": factored_again,
+    "euclidean_norm": norm, "extreme_grad": extreme_grad,
     "inv": factored_again, "l2_loss": half_square, "log_softmax": softmax,
     "log_softmax_grad": log_softmax_grad, "logsumexp": logsumexp,
     "logsumexp_shares": logsumexp_shares, "moments": normalizing.moments, "normalize": normalizing.normalize,

@@ -137,7 +137,7 @@ class _Lowering:
         few = most < (LARGEST_IN_TURN if repeats else limit) or _rolls_short_rows(line, values[0].shape)
         few = (
             few
-            or line.op.name in ("euclidean_norm", "l2_loss")
+            or line.op.name in ("batch_normalize", "euclidean_norm", "l2_loss")
             or (line.op.name in _GROWING and line.ins[0] in self.shared)
         )
         kinds = (*_FLOATS, "complex64", "complex128") if line.op.name == "roll" else _FLOATS  # which computes nothing

@@ -13,7 +13,9 @@ from autodiff_lab.compile.program.program import Line, Value
 if TYPE_CHECKING:
     from autodiff_lab.compile.program.forms import Writing
 
-NORMALIZING = frozenset({"moments", "standardize", "standardize_grad", "normalize", "normalize_grad"})
+NORMALIZING = frozenset(
+    {"batch_normalize", "moments", "standardize", "standardize_grad", "normalize", "normalize_grad"}
+)
 MOST = 32_768
 """Elements from which on the compiled kernels are faster: they read what lies in columns once for several passes."""
 Axes = tuple[int, ...]
@@ -21,6 +23,8 @@ Axes = tuple[int, ...]
 
 def fits_normalizing(line: Line, values: list[Value]) -> bool:
     """Return whether a form can write a line: not where cotangents are stacks, nor where it lacks an axis."""
+    if line.op.name == "batch_normalize":
+        return True
     x = values[line.op.name in ("standardize_grad", "normalize_grad")]
     return bool(line.params["axes"]) and values[0].shape == x.shape
 
@@ -62,8 +66,21 @@ def moments(to: Writing, line: Line) -> None:
     """Write the mean and the variance; each is a copy of what others may use as well."""
     middle, _, variance = _away(to, line, line.ins[0], line.params["axes"])
     for out, made in zip(line.outs, (middle, variance), strict=True):
-        if to.is_used(out):
+        if not to.is_used(out):
+            continue
+        if to.values[out].shape == to.values[made].shape:
             to.end(line._replace(outs=(out,)), "identity", made)
+        else:
+            to.end(line._replace(outs=(out,)), "reshape", made, shape=to.values[out].shape)
+
+
+def batch_normalize(to: Writing, line: Line) -> None:
+    """Write (x - mean) / √(variance + epsilon) · scale + offset."""
+    x, mean, variance, scale, offset = line.ins
+    more = to.constant(to.values[variance].dtype.type(line.params["epsilon"]))
+    factor = to.each(line, "multiply", to.each(line, "rsqrt", to.each(line, "add", variance, more)), scale)
+    moved = to.each(line, "multiply", to.each(line, "subtract", x, mean), factor)
+    to.end(line, "add", moved, offset)
 
 
 def standardize(to: Writing, line: Line) -> None:

@@ -30,6 +30,7 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "standardize": ("x", _STANDARD),
     "standardize_grad": ("g x", f"(g - mean(g) - {_STANDARD} * mean(g * {_STANDARD})) * {_ROOT}"),
     "normalize": ("x scale offset", f"{_STANDARD} * scale + offset"),
+    "batch_normalize": ("x m v scale offset", "(x - m) * (one / sqrt(v + epsilon) * scale) + offset"),
 }
 """By the name of an op the names of its inputs, and a formula for each result, see `Steps.of`."""
 

@@ -64,3 +64,15 @@ def normalize_grad(g: Any, x: Any, scale: Any, axes: Axes, epsilon: float) -> tu
     over = tuple(k for k in range(-x.ndim, 0) if -k > scale.ndim or scale.shape[k] == 1)
     of_scale, of_offset = (sum_over_axes(h, over, True).reshape(lead + scale.shape) for h in (g * y, g))
     return root * (scaled - mean(scaled, axes) - y * mean(scaled * y, axes)), of_scale, of_offset
+
+
+@in_float32
+def batch_normalize(x: Any, mean: Any, variance: Any, scale: Any, offset: Any, epsilon: float) -> Any:
+    """(x - mean) / √(variance + epsilon) · scale + offset, of arrays that broadcast."""
+    factor = 1 / np.sqrt(variance + variance.dtype.type(epsilon)) * scale
+    made = x - mean
+    if made.ndim and made.shape == x.shape and factor.shape == mean.shape == offset.shape:
+        made *= factor
+        made += offset
+        return made
+    return made * factor + offset

@@ -178,10 +178,9 @@ def clip_by_value(t: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
         x = convert(t)
     except NotOneTensor as met:
         return named(handed(met, clip_by_value, (t, clip_value_min, clip_value_max)), name)
-    low, high = (convert(bound, x) for bound in (clip_value_min, clip_value_max))
-    for bound in (low, high):
-        if bound._held.dtype != x._held.dtype:
-            raise dtypes_unequal("clip_by_value", t=x, bound=bound)
+    low, high = convert(clip_value_min, x), convert(clip_value_max, x)
+    if not low._held.dtype == high._held.dtype == x._held.dtype:
+        raise dtypes_unequal("clip_by_value", t=x, bound=high if low._held.dtype == x._held.dtype else low)
     return clip(x, low, high, name=name)
 
 

@@ -11,11 +11,12 @@ from autodiff_lab.engine.apply import binary, general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
 from autodiff_lab.engine.failure import wrong_dtype
-from autodiff_lab.engine.op import REGISTRY
+from autodiff_lab.engine.op import REALS, REGISTRY, Domain
 from autodiff_lab.engine.primitives import stack
 from autodiff_lab.engine.shape import flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
+from autodiff_lab.kernels.base.elementwise import Chain, in_one_pass
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.docs import doc, document
@@ -33,6 +34,49 @@ sigmoid_cross_entropy = binary(
     sentence="measures how far the sigmoid of {0} is from {1}", keeps="inputs",
     expression="softplus({0}) - {0} * {1}",
     doc="The kernel-level cross entropy of yes and no; `lab.nn.sigmoid_cross_entropy_with_logits`.")
+
+
+def _of_chances(p: Any, z: Any) -> Any:
+    made = (z - 1) * np.log(1 - p)
+    made -= z * np.log(p)
+    return made
+
+
+binary_cross_entropy = binary(
+    "binary_cross_entropy", _of_chances,
+    lambda ops, g, out, p, z: g * ((p - z) / (p * (1 - p))), lambda ops, g, out, p, z: g * ops.log((1 - p) / p),
+    symbol="cross entropy", latex=r"-{1} \ln {0} - (1 - {1}) \ln(1 - {0})",
+    locals_latex=(r"\frac{{{0} - {1}}}{{{0} (1 - {0})}}", r"\ln \frac{{1 - {0}}}{{{0}}}"),
+    sentence="measures how far the probability {0} is from {1}", keeps="inputs", domain=(Domain(0.05, 0.95), REALS),
+    expression="({1} - one) * log(one - {0}) - {1} * log({0})",
+    doc="The kernel-level cross entropy of yes and no by probabilities; `lab.losses.binary_crossentropy` cuts them "
+        "off before 0 and 1.")
+
+
+def _huber_expression(constants: Any, delta: float) -> str | None:
+    if not 0 <= delta < math.inf:
+        return None
+    near = f"smaller(abs({{0}}), number({float(delta)!r}))"
+    return f"{near} * (abs({{0}}) - number(0.5) * {near})"
+
+
+def _huber(x: Any, delta: Any) -> Any:
+    away = np.abs(x)
+    near = np.minimum(away, delta)
+    return near * (away - near.dtype.type(0.5) * near)
+
+
+_bent = in_one_pass(
+    "huber", _huber,
+    lambda: Chain(("t0 = abs(v0)", "t1 = smaller(t0, v1)", "r = t1 * (t0 - number(0.5) * t1)"), "r"), 2)
+huber_of = general(
+    "huber", lambda x, delta: _bent(x, x.dtype.type(delta)),
+    lambda ops, g, out, x, delta: g * ops.maximum(ops.minimum(x, delta), -delta),
+    symbol="Huber", latex=r"\operatorname{{huber}}({0})",
+    locals_latex=(r"\operatorname{{clip}}({0}, -\delta, \delta)",),
+    sentence="takes half the square of {0}, or a straight line beyond delta", keeps="inputs",
+    expression=_huber_expression,
+    doc="Half the square of a difference, and beyond delta a straight line; `lab.losses.huber` is the public function.")
 
 
 @in_float32

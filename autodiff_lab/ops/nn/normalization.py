@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
-from autodiff_lab.engine.primitives import reshape_to
+from autodiff_lab.engine.primitives import kept_shape, reshape_to, stack
 from autodiff_lab.engine.shape import as_integer, flag
+from autodiff_lab.engine.sweep import fit
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.base.choose import chosen
@@ -135,18 +136,76 @@ normalize_grad = general(
     doc="The contributions of x, scale and offset for a cotangent; the rule of `normalize` uses it.")
 
 
-def _moments_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, need: tuple[int, ...]) -> list[Any]:
+_moments = unless_few(_FEW, "moments", reference.moments)
+
+
+def _mean_and_variance(x: Any, axes: Axes, keepdims: bool = True) -> tuple[Any, Any]:
+    mean, variance = _moments(x, axes=axes)
+    if keepdims:
+        return mean, variance
+    kept = shape_over(x, axes, False)
+    return mean.reshape(kept)[()], variance.reshape(kept)[()]
+
+
+_mean_and_variance.prepare = _moments.prepare  # type: ignore[attr-defined]
+
+
+def _moments_rule(ops: Any, g: Any, out: Any, x: Any, axes: Axes, need: tuple[int, ...],
+                  keepdims: bool = True) -> list[Any]:
     """1/n for the mean, 2(x - mean)/n for the variance; the next order differentiates the mean too."""
-    return [(g[0] + 2 * g[1] * (x - out[0])) / max(count(x, axes), 1)]
+    of_mean, of_variance, mean = *g, out[0]
+    if not keepdims:
+        kept = kept_shape(tuple(x.shape), axes)
+        lead = stack(of_mean, mean)
+        of_mean, of_variance, mean = (ops.reshape(each, shape=before + kept)
+                                      for each, before in ((of_mean, lead), (of_variance, lead), (mean, ())))
+    number = max(count(x, axes), 1)
+    return [(x - mean) * (of_variance * (2 / number)) + of_mean / number]
 
 
 mean_and_variance = general(
-    "moments", unless_few(_FEW, "moments", reference.moments), _moments_rule, shared=True, warns=False,
+    "moments", _mean_and_variance, _moments_rule, shared=True, warns=False,
     symbol="mean, σ²", latex=r"\left(\overline{{{0}}},\ \overline{{({0} - \overline{{{0}}})^2}}\right)",
     locals_latex=(r"\frac{{g_1 + 2 g_2 ({0} - \overline{{{0}}})}}{{n}}",),
     sentence="takes the mean and the variance of {0}",
-    doc="Mean, and mean of squared distances from it, over negative axes, which stay with length 1; "
-        "`lab.layers.BatchNormalization` keeps averages of both.")
+    doc="Mean, and mean of squared distances from it, over negative axes, which stay with length 1 unless keepdims is "
+        "False; `lab.layers.BatchNormalization` keeps averages of both.")
+
+
+def _batch_rule(ops: Any, g: Any, out: Any, x: Any, mean: Any, variance: Any, scale: Any, offset: Any, epsilon: float,
+                need: tuple[int, ...]) -> list[Any]:
+    """g·scale/√(variance + epsilon) for x; the others get what the sums of g and of g·(x - mean) come to.
+
+    They are added up here, once for two contributions, where all have one shape; else by the sweep.
+    """
+    root = ops.rsqrt(variance + epsilon)
+    factor, lead = root * scale, len(stack(g, out))
+    along = g * (x - mean) if 2 in need or 3 in need else None
+    total = g if 1 in need or 4 in need else None
+    if mean.shape == variance.shape == scale.shape == offset.shape:
+        along, total = (each if each is None else fit(ops, each, mean, lead) for each in (along, total))
+    contributions: list[Any] = []
+    for i in need:
+        if i == 0:
+            contributions.append(g * factor)
+        elif i == 1:
+            contributions.append(-(total * factor))
+        elif i == 2:
+            contributions.append(along * (factor * root * root * -0.5))
+        else:
+            contributions.append(along * root if i == 3 else total)
+    return contributions
+
+
+batch_normalize = general(
+    "batch_normalize", reference.batch_normalize, _batch_rule, shared=True,
+    symbol="batch normalize", latex=r"\frac{{{0} - {1}}}{{\sqrt{{{2} + \varepsilon}}}} \cdot {3} + {4}",
+    locals_latex=(r"\frac{{{3}}}{{\sqrt{{{2} + \varepsilon}}}}", r"-\frac{{{3}}}{{\sqrt{{{2} + \varepsilon}}}}",
+                  r"-\frac{{{3} ({0} - {1})}}{{2 ({2} + \varepsilon)^{{3/2}}}}",
+                  r"\frac{{{0} - {1}}}{{\sqrt{{{2} + \varepsilon}}}}", "1"),
+    sentence="shifts {0} by {1}, divides by the root of {2}, multiplies by {3} and adds {4}", keeps="inputs",
+    doc="(x - mean) / √(variance + epsilon) · scale + offset, of arrays that broadcast; "
+        "`lab.nn.batch_normalization` is the public function.")
 
 
 def normalized(x: Any, axes: tuple[int, ...], epsilon: float, scale: Any = None, offset: Any = None) -> Tensor:
@@ -180,7 +239,7 @@ def moments(x: TensorLike, axes: IntsLike, shift: TensorLike | None = None, keep
         # order.
         variance = mean_over(squared_difference(x, mean), axes=over, keepdims=True)
     else:
-        mean, variance = mean_and_variance(x, axes=over)
+        return named(mean_and_variance(x, axes=over, keepdims=keepdims or not over), name)
     if not keepdims and over:
         kept = shape_over(x, over, False)
         mean, variance = reshape_to(mean, shape=kept), reshape_to(variance, shape=kept)
@@ -228,11 +287,15 @@ def normalize_moments(counts: TensorLike, mean_ss: TensorLike, variance_ss: Tens
 def batch_normalization(x: TensorLike, mean: TensorLike, variance: TensorLike, offset: TensorLike | None,
                         scale: TensorLike | None, variance_epsilon: float, name: str | None = None) -> Tensor:
     x = floats(x, "batch_normalization")
-    factor = rsqrt(convert(variance, x) + variance_epsilon)
-    if scale is not None:
-        factor = factor * convert(scale, x)
-    result = (x - convert(mean, x)) * factor
-    return named(result if offset is None else result + convert(offset, x), name)
+    middle, spread = convert(mean, x), convert(variance, x)
+    factor, level = (None if given is None else convert(given, x) for given in (scale, offset))
+    if factor is not None and level is not None and variance_epsilon.__class__ is float:
+        a, b, c, d, e = x._held, middle._held, spread._held, factor._held, level._held
+        if b.shape == c.shape == d.shape == e.shape and a.dtype == b.dtype == c.dtype == d.dtype == e.dtype:
+            return batch_normalize(x, middle, spread, factor, level, epsilon=variance_epsilon, name=name)
+    turned = rsqrt(spread + variance_epsilon)
+    result = (x - middle) * (turned if factor is None else turned * factor)
+    return named(result if level is None else result + level, name)
 
 
 def local_response_normalization(input: TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,

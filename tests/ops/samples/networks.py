@@ -136,6 +136,12 @@ def _leaky_relu(rng: np.random.Generator) -> list[Call]:
     return [((draw(kinked, s, rng),), {"alpha": alpha}) for s, alpha in (((), 0.3), ((2, 3), 0.25), ((0, 2), 0.5))]
 
 
+@sampler("huber")
+def _huber(rng: np.random.Generator) -> list[Call]:
+    bent = Domain(away_from=(-0.75, 0.75))
+    return [((draw(bent, s, rng),), {"delta": 0.75}) for s in ((), (2, 3), (0, 2))]
+
+
 @sampler("l2_loss")
 def _half_square(rng: np.random.Generator) -> list[Call]:
     return [(normal(rng, s), {}) for s in ((), (3,), (2, 3), (0, 2))]

@@ -19,7 +19,23 @@ def _how(axes: tuple[int, ...]) -> dict[str, Any]:
 
 @sampler("moments")
 def _moments(rng: np.random.Generator) -> list[Call]:
-    return [(normal(rng, s), {"axes": axes}) for s, axes in CASES]
+    given = [(normal(rng, s), {"axes": axes}) for s, axes in CASES]
+    return given + [(arrays, {**how, "keepdims": False}) for arrays, how in given]
+
+
+@sampler("batch_normalize")
+def _batch_normalize(rng: np.random.Generator) -> list[Call]:
+    alike = [(s, (c,) * 4) for s, axes in CASES[:6] for c in _scales(s, axes)]
+    calls: list[Call] = []
+    for s, shapes in [
+        *alike,
+        ((3, 2), ((2,), (1, 2), (3, 1), ())),
+        ((2,), ((3, 1), (3, 1), (1,), (3, 2))),
+        ((0, 2), ((2,),) * 4),
+    ]:
+        x, mean, variance, scale, offset = normal(rng, s, *shapes)
+        calls.append(((x, mean, np.square(variance) + 0.5, scale, offset), {"epsilon": 0.1}))
+    return calls
 
 
 @sampler("standardize")
