@@ -178,6 +178,25 @@ def test_a_loop_without_a_compiled_form_stays_unrolled_and_says_so() -> None:
     assert "A loop of 10 turns stays unrolled: it has no form for `sqrtm`." in compiled.why()
 
 
+@pytest.mark.parametrize("name", ["eigh", "svd"])
+def test_a_loop_around_an_op_of_several_results_says_so_too(name: str) -> None:
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(6):
+                y = 0.9 * y + 0.1 * getattr(lab.linalg, name)(y)[0][:, None]
+            loss = lab.reduce_sum(y * y)
+        return loss, tape.gradient(loss, x)
+
+    given = lab.linalg.diag(lab.constant([1.0, 2.0, 4.0])) + 0.1
+    compiled = agree(run, [given], 1e-4)
+    assert not turns_of(compiled)
+    assert f"A loop of 6 turns stays unrolled: it has no form for `{name}`." in compiled.why()
+    once = agree(getattr(lab.linalg, name), [given], 1e-5)
+    assert "unrolled" not in once.why()
+
+
 def test_large_arrays_and_layers_of_a_net_stay_unrolled() -> None:
     """There the loops over elements dominate, and the weights of each layer would have to be copied."""
 

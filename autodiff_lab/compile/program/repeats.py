@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from autodiff_lab.compile.program.expressions import expression
 from autodiff_lab.compile.program.program import Line, Program
-from autodiff_lab.compile.program.reroll import Loop, find_loops
+from autodiff_lab.compile.program.reroll import FEWEST_ROUNDS, Loop, find_loops
 from autodiff_lab.compile.program.rewriting import hashable
 from autodiff_lab.kernels.base.compiler import breathe
+from autodiff_lab.repeats import repeats
 
 INDEXED = frozenset({"slice", "slice_axis", "take", "unslice", "pad_axis"})
 """Ops whose parameters name a place in an array, which may move by the same step in each turn."""
@@ -33,6 +35,33 @@ def loops_of(program: Program) -> list[Loop]:
     """
     found = [_kind(line, program) for line in program.lines]
     return find_loops(program.lines, [kind for kind, _ in found], [numbers for _, numbers in found])
+
+
+def kept_apart(program: Program) -> list[tuple[int, str]]:
+    """Return the loops that ops of several results keep from being found: the turns, and the name of such an op.
+
+    Examples
+    --------
+    >>> import autodiff_lab as lab
+    >>> @lab.function
+    ... def run(x):
+    ...     for _ in range(6):
+    ...         values, vectors = lab.linalg.eigh(x)
+    ...         x = x + vectors * lab.sin(values)
+    ...     return x
+    >>> _ = run(lab.linalg.diag([1.0, 2.0, 3.0]))
+    >>> kept_apart(run.program)
+    [(6, 'eigh')]
+    """
+    often = Counter(line.op.name for line in program.lines if len(line.outs) != 1)
+    if max(often.values(), default=0) < FEWEST_ROUNDS:
+        return []
+    kinds = [(_kind(line, program)[0], len(line.ins)) for line in program.lines]
+    found: list[tuple[int, str]] = []
+    for start, end, period in repeats(kinds, FEWEST_ROUNDS, between=breathe):
+        names = dict.fromkeys(line.op.name for line in program.lines[start : start + period] if len(line.outs) != 1)
+        found += [((end - start) // period, name) for name in names]
+    return found
 
 
 def _kind(line: Line, program: Program) -> tuple[Any, tuple[int, ...]]:

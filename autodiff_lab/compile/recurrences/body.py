@@ -212,10 +212,10 @@ class Body:
         shapes = [self.program.values[i].shape for i in line.ins]
         parts = PARTS.get(name)
         if parts is None:
-            raise Unexpressed(_without(name))
+            raise Unexpressed(without_form(name))
         placed = [found for turn in self._turns_of(at) if (found := parts(turn[at], shapes)) is not None]
         if not placed:
-            raise Unexpressed(_without(name))
+            raise Unexpressed(without_form(name))
         return self._put_together(placed, ins, target)
 
     def _turns_of(self, at: int) -> list[list[Line]]:
@@ -229,7 +229,7 @@ class Body:
         turns = [turn[at].params for turn in self._turns_of(at)]
         found = seen(source, line, turns) or seen(self.copied(source), line, turns)
         if found is None:
-            raise Unexpressed(_without(line.op.name))
+            raise Unexpressed(without_form(line.op.name))
         return found
 
     def _reduced(self, line: Line, source: View | Literal, target: View) -> View:
@@ -344,6 +344,6 @@ class Body:
         return target
 
 
-def _without(op: str) -> str:
+def without_form(op: str) -> str:
     """Return the reason for which a loop with an op stays unrolled."""
     return "its values control a branch, an index or a shape" if op == "expect" else f"it has no form for `{op}`"

@@ -15,9 +15,9 @@ from autodiff_lab.compile.program.lines import RECURRENCE, call, comment
 from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.names import Namer
 from autodiff_lab.compile.program.program import Line, Program, Value, brief
-from autodiff_lab.compile.program.repeats import INDEXED, loops_of
+from autodiff_lab.compile.program.repeats import INDEXED, kept_apart, loops_of
 from autodiff_lab.compile.program.reroll import Before, Carried, Kept, Loop, Tabled, without
-from autodiff_lab.compile.recurrences.body import VALUE, numbers_of
+from autodiff_lab.compile.recurrences.body import VALUE, numbers_of, without_form
 from autodiff_lab.compile.recurrences.rows import put_together, read_by_name, rows_in
 from autodiff_lab.compile.recurrences.sharing import with_parts_taken_again
 from autodiff_lab.compile.recurrences.text import Text
@@ -59,7 +59,7 @@ class _Recurrences:
     def __init__(self, program: Program) -> None:
         self.program, self.lines = program, list(program.lines)
         self.texts: list[Text] = []
-        self.unrolled: list[str] = []
+        self.unrolled = [_stays(turns, without_form(name)) for turns, name in kept_apart(program)]
         loops = self._worth(loops_of(program))
         while loops:
             try:
@@ -112,7 +112,7 @@ class _Recurrences:
             if tables >= loop.rounds:  # to put them together takes longer than the turns one by one
                 raise Unexpressed(f"it reads {tables} other arrays in each turn")
         except Unexpressed as met:
-            self.unrolled.append(f"A loop of {loop.rounds} turns stays unrolled: {met}")
+            self.unrolled.append(_stays(loop.rounds, str(met)))
             return None
         return text
 
@@ -154,6 +154,10 @@ class _Recurrences:
             calls[one.line.outs[0]] = one
             number += 1
         return replace(self.program, lines=tuple(lines), values=values), calls
+
+
+def _stays(turns: int, why: str) -> str:
+    return f"A loop of {turns} turns stays unrolled: {why}"
 
 
 def _named(law: Any) -> tuple[int, ...]:
