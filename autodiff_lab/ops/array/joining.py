@@ -102,7 +102,9 @@ def _stack_rule(ops: Any, g: Any, out: Any, *xs: Any, axis: int, need: tuple[int
 
 
 def _stack(*xs: Any, axis: int) -> Any:
-    shape = xs[0].shape
+    shape, kind = xs[0].shape, xs[0].__class__
+    if kind is np.float32 or kind is np.float64:
+        return np.array(xs, kind) if all(x.__class__ is kind for x in xs) else np.stack(xs, axis=axis)
     for x in xs:
         if x.__class__ is not np.ndarray or x.shape != shape:
             return np.stack(xs, axis=axis)

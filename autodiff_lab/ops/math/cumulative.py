@@ -17,9 +17,14 @@ from autodiff_lab.kernels.base.choose import chosen
 from autodiff_lab.kernels.scans import reference
 from autodiff_lab.ops.checks import axis_from_end, floats
 from autodiff_lab.ops.docs import document
+from autodiff_lab.ops.math.reductions import unless_few
 
 if TYPE_CHECKING:
     from autodiff_lab.engine.annotations import IntsLike, TensorLike
+
+
+_FEW = 128
+"""Elements below which NumPy adds up as quickly as a kernel is chosen."""
 
 
 def _moved(ops: Any, x: Any, axis: int, back: bool) -> Any:
@@ -68,7 +73,7 @@ def _product_rule(ops: Any, g: Any, out: Any, x: Any, axis: int, exclusive: bool
 
 
 scan_sum = general(
-    "cumsum", chosen("cumsum", reference.cumsum), _sum_rule, symbol="Σ→",
+    "cumsum", unless_few(_FEW, "cumsum", reference.cumsum), _sum_rule, symbol="Σ→",
     latex=r"\textstyle\sum_{{\le i}} {0}", locals_latex=(r"\textstyle\sum_{{\ge i}}",),
     sentence="adds up the elements of {0} one after the other",
     keeps="nothing", registered="Cumsum", doc="The kernel-level cumulative sum; `lab.cumsum` is the public function.")
@@ -130,8 +135,9 @@ def cumsum(x: TensorLike, axis: IntsLike = 0, exclusive: bool = False, reverse: 
     except NotOneTensor as met:
         return named(handed(met, cumsum, (x,), axis=axis, exclusive=exclusive, reverse=reverse), name)
     at = axis_from_end(axis, x._held.ndim, "cumsum")
-    return scan_sum(x, axis=at, exclusive=flag(exclusive, "cumsum: exclusive"),
-                    reverse=flag(reverse, "cumsum: reverse"), name=name)
+    exclusive = exclusive if exclusive.__class__ is bool else flag(exclusive, "cumsum: exclusive")
+    reverse = reverse if reverse.__class__ is bool else flag(reverse, "cumsum: reverse")
+    return scan_sum(x, axis=at, exclusive=exclusive, reverse=reverse, name=name)
 
 
 def cumprod(x: TensorLike, axis: IntsLike = 0, exclusive: bool = False, reverse: bool = False,
