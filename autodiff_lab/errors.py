@@ -39,7 +39,7 @@ import sys
 from types import TracebackType
 from typing import Any, Self
 
-_OURS = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would make our import longer
+_OURS = os.path.join(os.path.dirname(__file__), "")  # noqa: PTH118, PTH120 - pathlib would make our import longer
 _EXECUTED = r"In\[(\d+)\]"
 _IPYTHON_INPUT = r"<ipython-input-(\d+)-"
 
