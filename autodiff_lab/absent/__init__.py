@@ -27,9 +27,9 @@ from autodiff_lab.absent.models import (
     STEPPERS,
 )
 from autodiff_lab.absent.programs import BACKEND, CALLBACKS, DATA, KERAS, ROOT, TRAIN, UTILS
-from autodiff_lab.absent.tensors import TENSORS
+from autodiff_lab.absent.tensors import TAPES, TENSORS
 
-__all__ = ["ARGUMENTS", "MODULES", "STEPPERS", "TABLES", "TENSORS", "answering", "cure_for", "no_name"]
+__all__ = ["ARGUMENTS", "MODULES", "STEPPERS", "TABLES", "TAPES", "TENSORS", "answering", "cure_for", "no_name"]
 
 TABLES = {
     "autodiff_lab": ARRAYS | ROOT, "autodiff_lab.callbacks": CALLBACKS, "autodiff_lab.data": DATA,

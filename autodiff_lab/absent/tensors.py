@@ -1,4 +1,4 @@
-"""Methods and attributes that tensors have in NumPy and PyTorch."""
+"""Methods and attributes that tensors have in NumPy and PyTorch, and those that one may expect of a tape."""
 
 from __future__ import annotations
 
@@ -73,4 +73,23 @@ TENSORS = {
     "tril": "lab.linalg.band_part(x, -1, 0)", "triu": "lab.linalg.band_part(x, 0, -1)", "type": "x.dtype",
     "type_as": "lab.cast(x, y.dtype)", "unbind": "lab.unstack(x, axis=axis)", "unfold": "lab.image.extract_patches",
     "values": "x.numpy()", "where": "lab.where(condition, x, y)",
+}  # fmt: skip
+
+_GRADIENT = "tape.gradient(target, sources)"
+_BLOCK = "with lab.GradientTape() as tape: ..., a block that is recorded"
+TAPES = {
+    **dict.fromkeys(("backprop", "backward", "derivative", "differentiate", "grad", "gradients", "grads"), _GRADIENT),
+    **dict.fromkeys(("begin", "record", "start", "start_recording"), _BLOCK),
+    **dict.fromkeys(("clear", "clear_grad", "zero_grad", "zero_gradients"), "tape.reset()"),
+    **dict.fromkeys(("pause", "stop"), "with tape.stop_recording(): ..."),
+    **dict.fromkeys(("draw", "entries", "graph", "plot", "show", "to_html", "to_text"), _GRAPH),
+    **dict.fromkeys(("parameters", "trainable_variables", "variables", "watched"), "tape.watched_variables()"),
+    **dict.fromkeys(("apply_gradients", "minimize", "step"),
+                    "optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))"),
+    "hessian": "lab.hessian(f)(x), or tape.jacobian(...) of what an inner tape returns",
+    "jvp": "lab.jvp(f, [x], [tangent])", "no_grad": "with tape.stop_recording(): ...",
+    "persistent": "lab.GradientTape(persistent=True)",
+    "unwatch": "lab.GradientTape(watch_accessed_variables=False), and tape.watch(x) of what it should watch",
+    "value_and_grad": "lab.value_with_gradient(f)(x)", "vjp": "tape.gradient(y, x, output_gradients=cotangent)",
+    "watch_variable": "tape.watch(v)",
 }  # fmt: skip

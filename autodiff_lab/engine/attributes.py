@@ -42,8 +42,10 @@ class Elsewhere:
             if not hasattr(kind, name):
                 setattr(kind, name, kind_of(name, place))
 
+        listed: Any = kind.__dir__
+
         def offered(self: object) -> list[str]:
-            return [name for name in object.__dir__(self) if not isinstance(vars(kind).get(name), Elsewhere)]
+            return [name for name in listed(self) if not isinstance(vars(kind).get(name), Elsewhere)]
 
         setattr(kind, "__dir__", offered)  # noqa: B010
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
+from types import FunctionType
 from typing import Any, Self
 
+from autodiff_lab.absent.tensors import TAPES
 from autodiff_lab.engine import nest
-from autodiff_lab.engine.attributes import users_names
+from autodiff_lab.engine.attributes import Elsewhere, users_names
 from autodiff_lab.engine.collector import be_patient, be_usual
 from autodiff_lab.engine.differentiating import Differentiating
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE, warn_if_integer
@@ -210,6 +212,12 @@ class GradientTape(Differentiating):
         self._entries, self.tracked = None, _NOTHING
         self.append = _forget
         self.reads, self._watched, self._roots = {}, {}, []
+
+
+Elsewhere.install(GradientTape, TAPES)
+for _method in vars(Differentiating).values():  # what Python says of a wrong argument then names the tape
+    if isinstance(_method, FunctionType):
+        _method.__qualname__ = f"GradientTape.{_method.__name__}"
 
 
 def _forget(entry: Any) -> None:

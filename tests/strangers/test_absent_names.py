@@ -30,7 +30,9 @@ def test_a_name_that_is_absent_says_what_to_use(module: str, name: str) -> None:
             exec(line)
 
 
-@pytest.mark.parametrize("table", [*absent.TABLES.values(), absent.MODULES, absent.STEPPERS, absent.TENSORS])
+@pytest.mark.parametrize(
+    "table", [*absent.TABLES.values(), absent.MODULES, absent.STEPPERS, absent.TAPES, absent.TENSORS]
+)
 def test_what_an_answer_names_exists(table: dict[str, str]) -> None:
     for answer in table.values():
         for dotted in NAMES_IN_ANSWERS.findall(answer):
@@ -44,7 +46,7 @@ def test_what_an_answer_names_exists(table: dict[str, str]) -> None:
     [
         (lab.Module, absent.MODULES), (lambda: lab.layers.Dense(1), absent.MODULES),
         (lambda: lab.Sequential([lab.layers.Dense(1)]), absent.MODULES), (lab.optimizers.Adam, absent.STEPPERS),
-        (lambda: lab.constant(1.0), absent.TENSORS),
+        (lambda: lab.constant(1.0), absent.TENSORS), (lab.GradientTape, absent.TAPES),
     ],
 )  # fmt: skip
 def test_methods_of_other_frameworks_are_answered(made: Any, table: dict[str, str]) -> None:
@@ -57,6 +59,13 @@ def test_methods_of_other_frameworks_are_answered(made: Any, table: dict[str, st
         if isinstance(value, lab.Tensor):
             with pytest.raises(AttributeError, match=re.escape(f"has no attribute '{name}'. Try {cure}.")):
                 setattr(value, name, True)
+
+
+def test_a_wrong_argument_of_a_method_of_a_tape_names_the_tape() -> None:
+    tape: Any = lab.GradientTape()
+    for name in ("gradient", "jacobian", "explain", "steps", "watch"):
+        with pytest.raises(TypeError, match=re.escape(f"GradientTape.{name}() got an unexpected keyword argument 'k'")):
+            getattr(tape, name)(lab.constant(1.0), k=1)
 
 
 def test_a_class_of_the_user_may_have_the_names() -> None:
