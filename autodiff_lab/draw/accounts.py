@@ -318,9 +318,9 @@ class _Reader:
     def _audit(self) -> list[str]:
         target = self.accounts[self.sweep.targets[0]].name
         found: list[str] = []
-        for source in self.sweep.sources:
+        for position, source in enumerate(self.sweep.sources):
             known = source in self.recording.tensors
-            name = _named(self.recording, source) if known else f"source {source}"
+            name = _named(self.recording, source) if known else self.sweep.called(position)
             try:
                 found.append(self.recording.ledger(source).headline)
             except NotInRecording:

@@ -173,6 +173,7 @@ class Sweep:
             place_now(),
             tuple(t._id for t in untracked),
             tape.watched_reads(),
+            tuple([source.name if isinstance(source, Variable) else "" for source in self._sources]),
         )
         for listener in self._listeners:
             listener.tell(begun)

@@ -173,7 +173,8 @@ class TensorWatched(NamedTuple):
 class SweepStarted(NamedTuple):
     """A backward pass begins: `seeds` are the ids of the cotangents of `targets`.
 
-    `untracked` are requested targets that the tape does not know, `reads` is as in `TapeClosed`.
+    `untracked` are requested targets that the tape does not know, `reads` is as in `TapeClosed`, and `names` are the
+    names of sources that are variables, empty for tensors.
     """
 
     sweep: int
@@ -184,6 +185,7 @@ class SweepStarted(NamedTuple):
     place: Place | None
     untracked: tuple[int, ...] = ()
     reads: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class GradientFlowed(NamedTuple):

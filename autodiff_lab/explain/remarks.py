@@ -118,7 +118,7 @@ def _missing(
     key = sweep.sources[position]
     known = of_id(recording, key)
     if known is None:
-        return f"gradient of source {position + 1} is None: no op used it{_at(recording, sweep.place, lines)}", None
+        return f"gradient of {sweep.called(position)} is None: no op used it{_at(recording, sweep.place, lines)}", None
     targets = [*sweep.targets, *sweep.untracked]
     if not targets:
         return f"gradient of {known.name} is None: there was no target{_at(recording, sweep.place, lines)}", None
@@ -183,7 +183,7 @@ def _stretched(recording: Recording, lines: bool) -> list[str]:
             at = _at(recording, application.place, lines)
             found[application.op, *shapes, at] = None
     return [
-        f"{op} of shapes {a} and {b} has shape {c}, that of neither: did you mean that?{at}"
+        f"{op}: shapes {a} and {b} broadcast to {c}, which neither input has. Is that intended?{at}"
         for op, a, b, c, at in found
     ]
 
@@ -211,4 +211,4 @@ def _at(recording: Recording, place: Place | None, lines: bool) -> str:
     """Return where it is, with the cell or file if the program has more than one."""
     if place is None or not lines:
         return ""
-    return f" at {recording.where(place)}" if len(recording.sources) > 1 else f" at line {place[1]}"
+    return f" ({recording.where(place)})" if len(recording.sources) > 1 else f" (line {place[1]})"

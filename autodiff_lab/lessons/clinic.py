@@ -356,8 +356,8 @@ def _finding(recording: Recording, file: str) -> Finding | None:
         if why.place and why.place[0] == file and why.cause not in ("connected", "not_finite"):
             return Finding(why.place[1], why.cause, str(why))
     for line in remarks(recording):
-        at = re.search(r"line (\d+)$", line)
-        cause = "broadcast" if "that of neither" in line else "added_up" if "were added up" in line else ""
+        at = re.search(r"line (\d+)\)$", line)
+        cause = "broadcast" if "which neither input has" in line else "added_up" if "were added up" in line else ""
         if at and cause:
             return Finding(int(at[1]), cause, line)
     return None

@@ -276,7 +276,9 @@ class _Builder:
             self.note(LEFT_OUT, 0, counted(self.left_out, "op"), None)
         applications = tuple(self.applications)
         self.note_reads_outside()
-        sweeps = tuple(self.closed(sweep) for sweep in self.sweeps.values())
+        read = self.tensors.keys() | {record.variable for record in self.tensors.values()}
+        unread = {key: held[0] for key, held in recorder.names.items() if key not in read}
+        sweeps = tuple(self.closed(sweep, read, unread) for sweep in self.sweeps.values())
         self.forget_unused(applications, sweeps)
         places = [x.place for group in (self.tensors.values(), applications, sweeps, self.notes) for x in group]
         statements = Statements()
@@ -317,7 +319,13 @@ class _Builder:
                 used.update(tensor for flow in step.flows for tensor in (flow.outgoing, flow.total))
         self.tensors = {key: record for key, record in self.tensors.items() if key in used}
 
-    def closed(self, sweep: _OpenSweep) -> Sweep:
+    def closed(self, sweep: _OpenSweep, read: set[int | None], unread: dict[int, str]) -> Sweep:
+        """Return a backward pass; `read` are the ids that the recording has, `unread` local variables of others."""
+        given = sweep.event.names or ("",) * len(sweep.event.sources)
+        names = tuple(
+            "" if key in read else clean(given_name(name) or unread.get(key, ""))
+            for key, name in zip(sweep.event.sources, given, strict=True)
+        )
         steps = tuple(
             Step(
                 index,
@@ -346,6 +354,7 @@ class _Builder:
             event.place,
             sweep.results is not None,
             event.untracked,
+            names=names if any(names) else (),
         )
 
     def local(self, value: Any) -> Snapshot | None:

@@ -36,7 +36,7 @@ FIELDS: dict[str, str] = {
     "OpDescribed": "sssLsbbsL", "TensorMet": "isS!Ibps", "TensorNamed": "is", "OpApplied": "sTTdVIps",
     "OpFailed": "sTdssps", "TensorLeft": "isp", "TensorRead": "ip", "Transferred": "sisp", "VariableAssigned": "is-Ip",
     "FaultFound": "sispI", "TapeOpened": "ibpb", "TapeClosed": "iT", "TapeSwitched": "isp", "TensorWatched": "iip",
-    "SweepStarted": "iiTTTpTT", "GradientFlowed": "iiiiOii?T", "SweepEnded": "iO",
+    "SweepStarted": "iiTTTpTTL", "GradientFlowed": "iiiiOii?T", "SweepEnded": "iO",
 }  # fmt: skip
 """The fields of each event: integers (i), texts (s), flags (b), tuples of integers (T) and of texts (L), data (d), a
 value (!), values (V), a place (p) or null.
@@ -235,7 +235,8 @@ class _Lines:
         elif word not in FIELDS:
             raise kind.wrong("the name of an event")
         else:
-            row.items(len(FIELDS[word]) + 1, len(FIELDS[word]) + 1)
+            most = len(FIELDS[word]) + 1
+            row.items(most - len(_EVENTS[word]._field_defaults), most)  # older journals lack what was added since
             self.events.append(_EVENTS[word](*map(_decoded, FIELDS[word], fields)))
         return word == "end"
 

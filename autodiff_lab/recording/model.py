@@ -103,7 +103,8 @@ class Step:
 class Sweep:
     """One backward pass: from the `seeds` of `targets` to the `results` of `sources` (None where no path leads).
 
-    `untracked` are requested targets that the tape does not know.  `carried` are pairs of a tensor and the adjoint that
+    `untracked` are requested targets that the tape does not know, and `names` are those of sources that the recording
+    does not have, as no op read them; they are empty for others.  `carried` are pairs of a tensor and the adjoint that
     it had before the pass, which a right engine never has.  A `forward` pass carries tangents instead, from the seeds
     of `targets`, which are inputs, to the tangents of `sources`, which are outputs.
     """
@@ -120,6 +121,11 @@ class Sweep:
     untracked: tuple[int, ...] = ()
     carried: tuple[tuple[int, int], ...] = ()
     forward: bool = False
+    names: tuple[str, ...] = ()
+
+    def called(self, position: int) -> str:
+        """Return what to call a source that the recording does not have."""
+        return (self.names[position] if self.names else "") or f"source {position + 1}"
 
     def adjoints(self) -> dict[int, int]:
         """Return the id of the final adjoint, or tangent, of every tensor that the sweep reached."""

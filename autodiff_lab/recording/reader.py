@@ -187,6 +187,7 @@ class _Reader:
         seeds = tuple([self.known(item) for item in field.get("seeds", []).items(len(targets), len(targets))])
         sources = tuple([item.integer() for item in field.get("sources", []).items()])
         results = tuple([self.maybe_known(item) for item in field.get("results", []).items(len(sources), len(sources))])
+        counts = (len(sources), len(sources)) if field.get("names", []).items() else (0, 0)
         carried = [pair.items(2, 2) for pair in field.get("carried", []).items()]
         forward = field.get("forward", False).boolean()
         expected: Counter[int] = Counter()
@@ -217,6 +218,7 @@ class _Reader:
             tuple([self.known(item) for item in field.get("untracked", []).items()]),
             tuple([(self.known(tensor), self.known(adjoint)) for tensor, adjoint in carried]),
             forward,
+            tuple([name.text() for name in field.get("names", []).items(*counts)]),
         )
 
     def step(self, index: int, field: Field, arrived: Counter[int], forward: bool) -> Step:

@@ -172,10 +172,12 @@ class _Printer:
             yield f"the {direction(sweep)} pass did not finish", ""
             return
         what = "tangent" if sweep.forward else "gradient"
-        for source, result in zip(sweep.sources, sweep.results, strict=False):
-            who = self.number(source) if source in self.recording.tensors else "a source that no op used"
+        for position, (source, result) in enumerate(zip(sweep.sources, sweep.results, strict=False)):
+            met = source in self.recording.tensors
+            who = self.number(source) if met else sweep.called(position) if self.values else "a source that no op used"
             if result is None:
-                yield f"{who}: no {what}", "no path leads to it" if self.values else ""
+                why = "no path leads to it" if met else "no op used it"
+                yield f"{who}: no {what}", why if self.values else ""
             else:
                 yield f"{who}: {what} {self.kind(result)}", self.value(result)
 

@@ -172,6 +172,7 @@ def _sweep(sweep: Sweep, files: dict[str, int]) -> dict[str, Any]:
         "untracked": list(sweep.untracked),
         "carried": [list(pair) for pair in sweep.carried],
         "forward": sweep.forward,
+        "names": list(sweep.names),
     }
     return _lean(more) | {
         "tape": sweep.tape,

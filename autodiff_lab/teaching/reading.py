@@ -52,7 +52,7 @@ def program_of(recording: Recording, target: object = None, sources: Iterable[ob
     sweep = _sweep_for(recording, target)
     if sweep is not None:
         targets, seeds = sweep.targets, tuple(number_of(recording, key) for key in sweep.seeds)
-        asked = _met(recording, sweep.sources)
+        asked = _met(recording, sweep)
     else:
         targets = _targets(recording, target)
         seeds = tuple(np.ones(number_of(recording, key).shape) for key in targets)
@@ -86,9 +86,10 @@ def _targets(recording: Recording, target: Any) -> tuple[int, ...]:
     return made[-1].outputs[:1]
 
 
-def _met(recording: Recording, keys: tuple[int, ...]) -> tuple[Subject, ...]:
-    """Return the sources of a sweep; one that no op ever read is known by its id alone."""
-    return tuple(of_id(recording, key) or Subject(f"source {at + 1}", (), key) for at, key in enumerate(keys))
+def _met(recording: Recording, sweep: Sweep) -> tuple[Subject, ...]:
+    """Return the sources of a sweep; one that no op ever read is known by its id and perhaps a name."""
+    found = enumerate(sweep.sources)
+    return tuple(of_id(recording, key) or Subject(sweep.called(at), (), key) for at, key in found)
 
 
 def _inputs(recording: Recording, targets: tuple[int, ...]) -> tuple[Subject, ...]:
