@@ -159,7 +159,6 @@ class Sweep:
         self._sweep_id = fresh_id()
         started = [(t._id, self.adjoints[t._id]) for t in targets if t._id in self.adjoints]
         untracked = [t for t in targets if t._id not in self.adjoints]
-
         for listener in self._listeners:
             for tensor in (*[seed for _, seed in started], *untracked):
                 if tensor._id not in listener.known:

@@ -322,10 +322,8 @@ class _Builder:
     def closed(self, sweep: _OpenSweep, read: set[int | None], unread: dict[int, str]) -> Sweep:
         """Return a backward pass; `read` are the ids that the recording has, `unread` local variables of others."""
         given = sweep.event.names or ("",) * len(sweep.event.sources)
-        names = tuple(
-            "" if key in read else clean(given_name(name) or unread.get(key, ""))
-            for key, name in zip(sweep.event.sources, given, strict=True)
-        )
+        pairs = zip(sweep.event.sources, given, strict=True)
+        names = tuple("" if key in read else clean(given_name(name) or unread.get(key, "")) for key, name in pairs)
         steps = tuple(
             Step(
                 index,

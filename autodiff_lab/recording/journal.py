@@ -308,4 +308,4 @@ _READ: dict[str, Callable[[Field], Any]] = {
     "p": _place, "!": _value, "?": _value, "-": lambda field: None, "T": _tuple_of(Field.integer),
     "O": _tuple_of(Field.maybe_integer), "L": _tuple_of(Field.text), "V": _tuple_of(_value),
 }  # fmt: skip
-_EVENTS: dict[str, Callable[..., Any]] = {name: getattr(told, name) for name in FIELDS}
+_EVENTS: dict[str, Any] = {name: getattr(told, name) for name in FIELDS}

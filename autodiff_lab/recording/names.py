@@ -205,10 +205,11 @@ class Namer:
         yield from zip(statements, own, strict=True)
 
     def _of_outputs(self, statement: Statement, runs: list[Application]) -> Iterator[tuple[int, str]]:
-        for run in _executions([a.op for a in runs], statement.count_ops(self._ops)):
+        executions = _executions([a.op for a in runs], statement.count_ops(self._ops))
+        for run in _chained(executions, runs) if statement.loops_inside else executions:
             last = runs[run[-1]]
             if len(statement.targets) == 1:
-                if len(last.outputs) == 1:
+                if len(last.outputs) == 1 and not statement.makes_container:
                     yield last.outputs[0], statement.targets[0]
             elif len(last.outputs) == len(statement.targets):
                 yield from zip(last.outputs, statement.targets, strict=True)
@@ -229,6 +230,18 @@ class Namer:
         if statement is not None and len(statement.targets) == 1 and statement.makes_leaf:
             return statement.targets[0]
         return None
+
+
+def _chained(executions: Iterable[list[int]], runs: list[Application]) -> list[list[int]]:
+    """Join executions of which each reads what the one before it made: partial sums are no results of a statement."""
+    joined: list[list[int]] = []
+    for run in executions:
+        made = {key for index in joined[-1] for key in runs[index].outputs} if joined else set[int]()
+        if any(not made.isdisjoint(runs[index].inputs) for index in run):
+            joined[-1] += run
+        else:
+            joined.append(run)
+    return joined
 
 
 def _executions(ops: list[str], at_least: int) -> Iterator[list[int]]:

@@ -23,6 +23,10 @@ _MAKERS = frozenset({
     "stateless_normal", "stateless_uniform", "uniform", "zeros", "zeros_like",
 })  # fmt: skip
 """Functions whose result is a tensor that no op made."""
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_CONTAINERS = (*_COMPREHENSIONS, ast.Dict, ast.List, ast.Set, ast.Tuple)
+_LOOPING = frozenset({"accumulate", "map", "prod", "reduce", "sum"})
+"""Functions of Python that apply an operator to what they are given, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,19 @@ class Statement:
             return False
         inner = (node for node in ast.walk(self.value) if isinstance(node, ast.Call) and node is not self.value)
         return _called(self.value) in _MAKERS or not any(_called(call) in _MAKERS for call in inner)
+
+    @cached_property
+    def makes_container(self) -> bool:
+        """Whether the right side is a list, a dict or the like, so that no op in it made what the name stands for."""
+        return isinstance(self.value, _CONTAINERS)
+
+    @cached_property
+    def loops_inside(self) -> bool:
+        """Whether the right side runs operations again and again, as ``sum(parts)`` and ``[f(x) for x in xs]`` do."""
+        return any(
+            isinstance(node, _COMPREHENSIONS) or (isinstance(node, ast.Call) and _called(node) in _LOOPING)
+            for node in ast.walk(self.value)
+        )
 
     def count_ops(self, known: Container[str]) -> int:
         """Count the operations in the statement: operators, and calls of functions named like an op."""

@@ -1,6 +1,8 @@
 """Names in a recording are those in the user's program, never guessed."""
 
+import operator
 from contextlib import ExitStack
+from functools import reduce
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -57,6 +59,28 @@ def test_a_sum_of_three_is_one_execution() -> None:
         total = a + a + a
     assert names(recording) == [None, "total"]
     del total
+
+
+def test_partial_sums_have_no_name() -> None:
+    a, b, c = (lab.constant(float(k)) for k in range(3))
+    with lab.record() as recording:
+        for _ in range(2):
+            total = sum([a, b, c])
+            product = reduce(operator.mul, [a, b, c])
+            norm = sum(part * part for part in (a, b))
+    assert names(recording) == [None, None, "total", None, "product", None, None, None, "norm"] * 2
+    del total, product, norm
+
+
+def test_what_a_list_holds_has_not_the_name_of_the_list() -> None:
+    a, b = lab.constant(1.0), lab.constant(2.0)
+    with lab.record() as recording:
+        waves = [lab.sin(part) for part in (a, b)]
+        pair = [lab.sin(a), lab.cos(a)]
+        table = {"u": lab.sin(a)}
+        both = lab.stack([lab.sin(part) for part in (a, b)])
+    assert names(recording) == ["waves[0]", "waves[1]", "pair[0]", "pair[1]", "table['u']", None, None, "both"]
+    del waves, pair, table, both
 
 
 def test_names_inside_functions_belong_to_the_lines_of_the_function() -> None:
