@@ -21,6 +21,8 @@ import { counted } from "./words.js";
 
 const TREE = "Right and left arrow: steps. I: an input, C: a consumer, Shift with down or up arrow: the one beside it. Enter: into a scope, U: out of it. Question mark: all keys.";
 const SMALL_PRINT = 12;
+/** More pixels than one takes. */
+const SCROLL_BAR = 24;
 
 /** The panel with the graph in it. */
 export class GraphPanel {
@@ -44,8 +46,10 @@ export class GraphPanel {
     /** @type {Look} */
     this.look = { x: 0, y: 0, scale: 1 };
     this.moved = false;
-    /** Whether the panel has the height of its first picture. */
-    this.grown = false;
+    /** The first picture, which sets the height of the panel. @type {View | null} */
+    this.first = null;
+    /** For which width of the panel and height of the window it was set. */
+    this.suited = [0, 0];
     /** Whether the picture is where `look` says. */
     this.placed = false;
     /** Scale for which the names on chips were written; 0 for none. */
@@ -151,16 +155,19 @@ export class GraphPanel {
   lookAround(gliding = false) {
     const { view, state } = this;
     if (!view || !state || !(this.room?.width ?? this.element.clientWidth)) return;
-    this.grow(view);
+    if (!this.first) this.grow();
     this.move(fitted(view, this.size()), gliding && this.written >= 0);
   }
 
-  /** The panel is as high as the first picture needs, up to most of the window; later views fit into it. @param {View} view */
-  grow(view) {
-    if (this.grown || !this.room) return;
-    this.grown = true;
-    const high = roomFor(view, this.room.width, this.element.ownerDocument.defaultView?.innerHeight ?? 800);
-    this.explorer.fitCard(high);
+  /** The panel is as high as the first picture needs, up to most of the window; later views fit into it. */
+  grow() {
+    if (!this.room?.width || !this.view) return;
+    this.first ??= this.view;
+    const [across, down] = [this.room.width, this.element.ownerDocument.defaultView?.innerHeight ?? 800];
+    // A scroll bar that comes with the new height and goes with the old one would have it change for ever.
+    if (Math.abs(across - this.suited[0]) < SCROLL_BAR && down === this.suited[1]) return;
+    this.suited = [across, down];
+    this.explorer.setHeight(roomFor(this.first, across, down));
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
   }
 
@@ -278,14 +285,18 @@ export class GraphPanel {
     this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
     this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
     watchSize(panel, () => this.resize(), signal);
+    // A window that only gets lower or higher leaves the panel as it is.
+    panel.ownerDocument.defaultView?.addEventListener("resize", () => this.resize(), { signal });
   }
 
   /** The drawing has a size in pixels: a flexible one would be laid out again, twice, whenever the card changes. */
   resize() {
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
+    // In a tab that is hidden nothing has a size. A height found for one window is not kept for the next.
+    if (!this.room.width) return;
+    this.grow();
     this.canvas.style.width = `${this.room.width}px`;
     this.canvas.style.height = `${this.room.height}px`;
-    if (this.grown && !this.element.closest(":fullscreen")) this.explorer.fitCard(this.room.height);
     if (this.moved) this.move({ ...this.look });
     else this.lookAround();
   }

@@ -101,8 +101,8 @@ export class ExplorerView {
     signal.addEventListener("abort", () => this.root.remove());
   }
 
-  /** The card is as high as the graph. @param {number} height */
-  fitCard(height) {
+  /** Of the graph, and of the card beside it. @param {number} height */
+  setHeight(height) {
     this.root.style.setProperty("--explorer-height", `${height}px`);
   }
 
