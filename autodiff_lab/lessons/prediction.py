@@ -27,12 +27,17 @@ if TYPE_CHECKING:
 Ideas = Mapping[Any, Any] | tuple[Recording, Sequence[str]]
 """Codes by wrong answer; or a recording and codes of engines, of which one may give the answer; or these by name."""
 
-_FRACTION = re.compile(r"(-?[\d.]+)\s*/\s*([\d.]+)")
+_GROUPED = re.compile(r"-?\d{1,3}([ ,\u00a0\u202f\u2009'’])\d{3}(?:\1\d{3})*(?:\.\d+)?")
+_POWER = re.compile(r"(-)?(?:([\d.]+)\s*[·*×x]\s*)?10\s*(?:\^|\*\*)\s*(-?\d{1,3})")
+_RAISED = re.compile("10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _COMMIT = {"button": "Commit", "tip": "Commit this prediction and unlock what follows"}
 
 
 def read_number(text: str) -> float:
-    """Read a number as people write it, with a true minus sign, a fraction or spaces.
+    """Read a number as people write it: with a true minus sign, a fraction, digits in groups, or a power of ten.
+
+    A comma before three digits groups them; before one, two or more than three it is a decimal comma.
 
     Raises
     ------
@@ -43,15 +48,31 @@ def read_number(text: str) -> float:
     --------
     >>> read_number(" −2.5 "), read_number("1/4")
     (-2.5, 0.25)
+    >>> read_number("1,000,000"), read_number("1,5"), read_number("2 · 10⁶")
+    (1000000.0, 1.5, 2000000.0)
     """
-    plain = text.strip().replace("−", "-").replace("–", "-")
-    fraction = _FRACTION.fullmatch(plain)
-    if fraction is not None and float(fraction[2]):
-        return float(fraction[1]) / float(fraction[2])
-    value = float(plain)
+    top, slash, bottom = text.replace("−", "-").replace("–", "-").partition("/")
+    below = _read_one(bottom) if slash else 1.0
+    if not below:
+        raise ValueError("a division by zero")
+    value = _read_one(top) / below
     if value - value != 0:
         raise ValueError("not finite")
     return value
+
+
+def _read_one(text: str) -> float:
+    """Read a number that is not a fraction."""
+    plain = _RAISED.sub(lambda found: f"10^{found[1].translate(_LOWERED)}", text.strip())
+    power = _POWER.fullmatch(plain)
+    if power is not None:
+        return float(f"{power[1] or ''}{power[2] or 1}e{power[3]}")
+    grouped = _GROUPED.fullmatch(plain)
+    if grouped is not None:
+        plain = plain.replace(grouped[1], "")
+    elif plain.count(",") == 1 and "." not in plain:
+        plain = plain.replace(",", ".")
+    return float(plain)
 
 
 class Prediction(Shown):
@@ -104,9 +125,10 @@ class Prediction(Shown):
             self.note = "Choose one. A wrong guess helps more than none."
             return
         try:
-            answers: list[Answer] = list(values) if self.choices else [read_number(value) for value in values]
-        except ValueError:
-            self.note = "Every field takes a number, like 2.5 or −1/4. A wrong guess helps more than none."
+            pairs = zip(values, self.names, strict=True)
+            answers: list[Answer] = list(values) if self.choices else [self._number(*pair) for pair in pairs]
+        except InvalidArgumentError as error:
+            self.note = f"{error} A wrong guess helps more than none."
             return
         self.commit(*answers)
         if self._waiting:
@@ -136,7 +158,7 @@ class Prediction(Shown):
             raise InvalidArgumentError(f"{len(self.names)} answers are needed, but {len(answers)} were given.")
         if self.choices and answers[0] not in self.choices:
             raise InvalidArgumentError(f"{answers[0]!r} is not among the choices: {', '.join(self.choices)}.")
-        given = answers if self.choices else [self._number(answer) for answer in answers]
+        given = answers if self.choices else [self._number(*pair) for pair in zip(answers, self.names, strict=True)]
         self.answer = dict(zip(self.names, given, strict=True))
         self.values = [shown(answer) for answer in given]
         self.disabled, self.button = True, "Committed"
@@ -146,11 +168,14 @@ class Prediction(Shown):
         return self
 
     @staticmethod
-    def _number(answer: Answer) -> float:
+    def _number(answer: Answer, name: str) -> float:
         try:
             return read_number(str(answer))
         except ValueError:
-            raise InvalidArgumentError(f"{answer!r} is not a number.") from None
+            where = f"{name}: " if name else ""
+            what = f"{answer!r} is not a number" if str(answer).strip() else "a number is missing"
+            told = f"{where}{what}. Write it like 2.5, −1/4, 1,000 or 10^6."
+            raise InvalidArgumentError(told[0].upper() + told[1:] if not name else told) from None
 
     def unlock(self, view: Any = None, outcome: Any = None) -> Unlocked:
         """Return what opens as soon as something is committed.

@@ -167,7 +167,7 @@ def _predict(page: Page) -> None:
     field = page.get_by_label("How many times h does f grow").first
     field.fill("nine")
     field.press("Enter")
-    page.get_by_text("Every field takes a number").wait_for()
+    page.get_by_text("Write it like 2.5").wait_for()
     field.fill("9")
     field.press("Enter")
     page.get_by_text("3 too much").wait_for()

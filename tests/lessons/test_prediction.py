@@ -78,7 +78,7 @@ def test_what_is_no_number_is_asked_for_again() -> None:
     guess = lessons.predict("How much?", ["x", "y"])
     press(guess, "5", "a lot")
     assert guess.answer is None
-    assert "takes a number" in guess.note
+    assert "'a lot' is not a number" in guess.note
     press(guess, "5", "1/4")
     assert guess.answer == {"x": 5.0, "y": 0.25}
 
@@ -124,10 +124,38 @@ def test_a_question_that_makes_no_sense_is_refused_with_words(wrong: object) -> 
     assert len(str(caught.value)) > 15
 
 
-@pytest.mark.parametrize("text", ["", "five", "nan", "inf", "1/0", "1e999", "2,5"])
+@pytest.mark.parametrize(
+    "text", ["", "five", "nan", "inf", "1/0", "1e999", "10^999", "1,0,0", "12,34,567", "1,000,00", "1.5,5", "/2", "1/"]
+)
 def test_these_are_no_numbers(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_number(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1,000,000", 1e6), ("-1,000.5", -1000.5), ("1 000 000", 1e6), ("1\u202f000", 1e3), ("1'000", 1e3),
+        ("2,5", 2.5), ("−0,25", -0.25), ("1,5000", 1.5), ("10^6", 1e6), ("2*10**6", 2e6),
+        ("−3 · 10⁻²", -0.03), ("1e6", 1e6),
+        ("1,000/4", 250.0), ("1/ 4", 0.25), ("−1/−4", 0.25),
+    ],
+)  # fmt: skip
+def test_these_are(text: str, value: float) -> None:
+    assert read_number(text) == pytest.approx(value, rel=1e-15)
+
+
+def test_a_field_that_holds_no_number_is_named() -> None:
+    guess = lessons.predict("How many?", ["forward", "backward"])
+    for given, said in (
+        (["1,000", "a lot"], "backward: 'a lot' is not a number."),
+        (["", "1"], "forward: a number is "),
+    ):
+        guess._read(given)
+        assert guess.note.startswith(said)
+        assert guess.answer is None
+    with pytest.raises(InvalidArgumentError, match=r"^'a lot' is not a number\. Write it like 2\.5"):
+        lessons.predict("How many?").commit("a lot")
 
 
 def test_only_the_package_writes_what_is_parsed_as_markup() -> None:
