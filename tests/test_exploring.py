@@ -285,6 +285,15 @@ def test_the_heights_hold_the_point(f: Callable[[Any], Any], x: float) -> None:
     assert all(0 <= float(y) <= height for y, height in zip(circles, (260, 170), strict=True))
 
 
+def test_a_slider_between_given_ends_starts_at_the_default_of_the_function() -> None:
+    def wave(x: Any, a: float = 1.0, k: float = 9.0, *, lift: Any = None) -> Any:
+        return a * lab.sin(k * x) + (lift or 0.0)
+
+    widget = lab.explore(wave, -1.0, 1.0, n=5, a=(0.0, 3.0), k=(1.0, 6.0), lift=(0.0, 4.0))
+    assert widget.parameters == {"a": [0.0, 3.0, 1.0], "k": [1.0, 6.0, 3.5], "lift": [0.0, 4.0, 2.0]}
+    assert lab.explore(wave, -1.0, 1.0, n=5, a=2.0).parameters == {"a": [0.0, 4.0, 2.0]}
+
+
 def test_parameters_become_sliders_and_are_passed_on() -> None:
     widget = lab.explore(lambda x, a, b=1.0: a * x * x + b, -1.0, 1.0, n=21, a=3.0, b=(0.0, 4.0))
     assert widget.parameters == {"a": [0.0, 6.0, 3.0], "b": [0.0, 4.0, 2.0]}

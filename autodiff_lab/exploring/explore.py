@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,7 +59,8 @@ def explore(
     name : str, optional
         The name to show; by default that of the function, or f.
     **parameters : float or pair of float
-        Further arguments of f, by name: a start value, or the two ends of the slider.
+        Further arguments of f, by name: a start value, or the two ends of the slider. Given its ends, a slider starts
+        at the default of f if that lies between them, else in the middle.
 
     Returns
     -------
@@ -101,9 +103,10 @@ def explore(
             "The explorer", "anywidget", "lab", ", or lab.plot_derivative, which draws with matplotlib"
         ) from error
     places = [place for place in (x, other) if place is not None]
-    sliders = {key: slider(key, value) for key, value in parameters.items()}
     if not callable(f):
         raise NotCallable(f"f: expected a function, got {type(f).__name__}. Try explore(lambda x: x * x, -5, 5).")
+    usual = _defaults(f)
+    sliders = {key: slider(key, value, usual.get(key)) for key, value in parameters.items()}
     called = own_name(f, name)
 
     def remade(left: float, right: float, values: dict[str, float]) -> tuple[Curves, Sampler]:
@@ -125,7 +128,16 @@ def explore(
     )
 
 
-def slider(name: str, value: float | tuple[float, float]) -> tuple[float, float, float]:
+def _defaults(f: Callable[..., object]) -> dict[str, Any]:
+    """Return the defaults of the arguments of a function; none of one without a signature, such as NumPy's."""
+    try:
+        arguments = inspect.signature(f).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {name: argument.default for name, argument in arguments.items()}
+
+
+def slider(name: str, value: float | tuple[float, float], usual: Any = None) -> tuple[float, float, float]:
     """Return the ends of a slider and where it starts.
 
     Parameters
@@ -134,6 +146,8 @@ def slider(name: str, value: float | tuple[float, float]) -> tuple[float, float,
         Of the parameter, for messages.
     value : float or pair of float
         A start value, or both ends.
+    usual : object, optional
+        Where a slider between given ends starts, if this is a number between them.
 
     Raises
     ------
@@ -144,6 +158,8 @@ def slider(name: str, value: float | tuple[float, float]) -> tuple[float, float,
     --------
     >>> slider("a", 3.0), slider("a", -0.5), slider("a", (0, 10))
     ((0.0, 6.0, 3.0), (-1.5, 0.5, -0.5), (0.0, 10.0, 5.0))
+    >>> slider("a", (0, 10), 1)
+    (0.0, 10.0, 1.0)
     """
     try:
         given = np.asarray(value, dtype=float)
@@ -155,6 +171,8 @@ def slider(name: str, value: float | tuple[float, float]) -> tuple[float, float,
             f"Try {name}=2.0, or {name}=(0.0, 4.0) for the ends of its slider."
         )
     if given.ndim:
-        return float(given[0]), float(given[1]), float(given.mean())
+        low, high = map(float, given)
+        fits = isinstance(usual, (int, float)) and low <= usual <= high
+        return low, high, float(usual if fits else given.mean())
     start, reach = float(given), max(abs(float(given)), 1.0)
     return start - reach, start + reach, start
