@@ -182,6 +182,15 @@ def test_a_script_that_uses_no_op_is_told_so(script: Callable[[str], str], capsy
     assert "Nothing was recorded" in capsys.readouterr().err
 
 
+def test_a_page_of_a_script_that_failed_at_once_is_not_to_be_stepped_through(
+    tmp_path: Path, script: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["record", script("[].nonsense\n"), "--html", str(tmp_path / "page.html")]) == 1
+    told = capsys.readouterr().err
+    assert "Nothing was recorded: the script failed before it ran an op." in told
+    assert told.rstrip().endswith("ended by AttributeError. Open it in a browser.")
+
+
 def test_the_source_may_have_an_encoding_of_its_own(
     tmp_path: Path, script: Callable[[str], str], capsys: pytest.CaptureFixture[str]
 ) -> None:

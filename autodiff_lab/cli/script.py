@@ -47,7 +47,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a picture of the graph")
     parser.add_argument("--png", type=Path, metavar="FILE", help="write the same picture in pixels")
     parser.add_argument("--pdf", type=Path, metavar="FILE", help="write the same picture as a page of its size")
-    parser.add_argument("--to", type=Path, metavar="FILE", help="write it while the script runs, for long scripts")
+    parser.add_argument(
+        "--to",
+        type=Path,
+        metavar="FILE",
+        help="write it while the script runs, for long scripts, one event a line: name it .jsonl",
+    )
     parser.add_argument("--text", action="store_true", help="print the recording")
     parser.add_argument("--title", default="", help="heading of the page (default: the script's name)")
 
@@ -105,6 +110,9 @@ def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
 
 
 def _say_nothing_was_recorded(recording: Recording) -> None:
+    if recording.error:
+        say("Nothing was recorded: the script failed before it ran an op.")
+        return
     title = _TITLES.get(recording.framework, "autodiff_lab")
     say(
         f"Nothing was recorded: the script ran no op of {title}, or ran them in threads or processes of its "
@@ -118,7 +126,8 @@ def _write(recording: Recording, options: argparse.Namespace, here: Path) -> Non
         _say_nothing_was_recorded(recording)
     if options.html is not None:
         recording.to_html(here / options.html, title=recording.title)
-        say(f"{options.html}: {summary}. Open it in a browser and press the right arrow key.")
+        steps = " and press the right arrow key" if recording.applications else ""
+        say(f"{options.html}: {summary}. Open it in a browser{steps}.")
     if options.json is not None:
         recording.save(here / options.json)
     for name in filter(None, (options.json, options.to)):  # the second was written while the script ran

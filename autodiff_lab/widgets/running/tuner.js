@@ -47,7 +47,7 @@ export class Tuner extends Part {
     this.reset = element("button", { type: "button", class: "reset", title: "Back to what was recorded (r)", onclick: () => this.undo() }, "Back to the recorded values ", element("kbd", {}, "r"));
     this.notes = element("ul", { class: "remarks", "aria-label": "What the page cannot know" });
     const { program } = changes;
-    this.usable = Boolean(program && [...changes.scene.tensors.values()].some((tensor) => changes.canChange(tensor)));
+    this.usable = Boolean(program && changes.scene.last && [...changes.scene.tensors.values()].some((tensor) => changes.canChange(tensor)));
     this.element = element("section", { class: "tuner", "aria-label": "Change an input" }, element("div", { class: "line" }, this.name, this.fields, this.hint, this.reset), this.notes);
     this.frame = 0;
     const { signal } = view.stop;
