@@ -31,6 +31,8 @@ from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.text import written
 
 FORMAT = 6
+_OF_COMPLEX = {"abs": (r"\overline{{\operatorname{{sign}} {0}}}",), "sign": ("",)}
+"""Factors of ops whose rule has another one for complex numbers; that of ``sign`` is not a factor."""
 NOTHING = -1
 """Stands for a position where there is nothing."""
 
@@ -76,7 +78,7 @@ class _Tables:
         self.recording = timeline.recording
         self.values = Values()
         self.places: dict[Place, int] = {}
-        self.ops: dict[tuple[str, int], int] = {}
+        self.ops: dict[tuple[str, int, bool], int] = {}
         self.scopes: dict[str, int] = {}
         self.tensors: dict[int, list[Any]] = {}
 
@@ -110,7 +112,7 @@ class _Tables:
                 self.tensor(tensor)
         payload["measures"] = self.measures(color)
         payload["tensors"] = {str(number): row for number, row in self.tensors.items()}
-        payload["ops"] = [self.op(name, inputs) for name, inputs in self.ops]
+        payload["ops"] = [self.op(*key) for key in self.ops]
         payload["places"] = [[recording.where(p), clipped(recording.line(p))] for p in self.places]
         payload["source"] = self.source()
         payload["scopes"] = list(self.scopes)
@@ -120,7 +122,8 @@ class _Tables:
         return payload
 
     def application(self, application: Application, born: int) -> list[Any]:
-        key = (application.op, len(application.inputs))
+        kinds = [self.recording.tensors[key].snapshot.dtype for key in application.inputs]
+        key = (application.op, len(kinds), any(kind.startswith("complex") for kind in kinds))
         root = root_cause(self.recording, application.cause)
         return [
             self.ops.setdefault(key, len(self.ops)),
@@ -152,9 +155,10 @@ class _Tables:
         found = measures(self.recording, shown, totals, color)
         return {what: {str(numbers[key]): number for key, number in known.items()} for what, known in found.items()}
 
-    def op(self, name: str, inputs: int) -> list[Any]:
+    def op(self, name: str, inputs: int, is_complex: bool) -> list[Any]:
         info = self.recording.ops.get(name) or OpInfo(name)
-        formulas = [template(latex, inputs) for latex in info.locals_latex]
+        factors = (_OF_COMPLEX.get(name) if is_complex else None) or info.locals_latex
+        formulas = [template(latex, inputs) for latex in factors]
         symbol = clipped(info.symbol or name)
         return [clipped(name), symbol, clipped(info.sentence), template(info.latex, inputs), formulas]
 

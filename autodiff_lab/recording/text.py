@@ -179,7 +179,9 @@ class _Printer:
                 why = "no path leads to it" if met else "no op used it"
                 yield f"{who}: no {what}", why if self.values else ""
             else:
-                yield f"{who}: {what} {self.kind(result)}", self.value(result)
+                # A sweep passes on conjugates, so that this is not the last number above it.
+                turned = self.values and not sweep.forward and self.kind(result).startswith("c")
+                yield f"{who}: {what} {self.kind(result)}", self.value(result) + ", the conjugate of its adjoint" * turned
 
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:

@@ -10,7 +10,7 @@ import {
   along, arrowHead, centred, pointsOf, revealed, roomFor, zoomed,
 } from "../../autodiff_lab/widgets/explorer/viewport.js";
 import {
-  arrivals, counter, filled, gradientText, liveLine, marked, search, sumText,
+  arrivals, conjugate, counter, filled, gradientText, liveLine, marked, search, sumText, withI,
 } from "../../autodiff_lab/widgets/explorer/words.js";
 import { payload, there, valueOf } from "./explorer_sample.js";
 
@@ -156,4 +156,16 @@ test("curves are read back, arrow heads point along them", () => {
   assert.deepEqual(points, [[60, 20], [70, 20], [90, -20], [100.5, 20]]);
   assert.equal(arrowHead([0, 0], [10, 0]), "M10 0L3.0 3.5L3.0 -3.5Z");
   assert.deepEqual(along(pointsOf("M0 0C10 0 20 0 30 0"), 0.5), [15, 0]);
+});
+
+test("a complex number is conjugated as it is written", () => {
+  assert.equal(conjugate("2 − 4i"), "2 + 4i");
+  assert.equal(conjugate("−0.6 + 1e−5i"), "−0.6 − 1e−5i");
+  assert.equal(conjugate(conjugate("−1 − infi")), "−1 − infi");
+});
+
+test("a complex number has one form, whoever wrote it", () => {
+  assert.equal(withI("(1+2j)"), "1 + 2i");
+  assert.equal(withI("(-1.5e-05-2e+20j)"), "−1.5e−05 − 2e+20i");
+  assert.equal(withI("[(1+0j), (-0-nanj)]"), "[1 + 0i, −0 − nani]");
 });

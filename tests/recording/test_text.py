@@ -118,6 +118,17 @@ def test_training_steps_stay_in_the_order_of_time() -> None:
     assert words.index("assigned") < len(words) - 1 - words[::-1].index("backward")
 
 
+def test_a_complex_gradient_is_told_from_the_total_that_the_sweep_ends_with() -> None:
+    c = lab.Variable(1 + 2j, name="c")
+    with lab.record() as recording, lab.GradientTape() as tape:
+        m = lab.abs(c * c)
+        g = tape.gradient(m, c)
+    assert complex(g) == 2 + 4j
+    *_, sums, result = recording.to_text(lines=False).splitlines()
+    assert sums.endswith("(2 of 2, total 2 - 4i)")
+    assert result.endswith("2 + 4i, the conjugate of its adjoint")
+
+
 def test_text_has_no_control_characters_and_no_line_breaks_from_the_user() -> None:
     """A name with a newline or an escape sequence cannot forge a line or colour a terminal."""
     record = TensorRecord(1, "constant", "a\n%9: forged\x1b[31m", snapshot(np.float32(1)))

@@ -7,7 +7,7 @@ import { firstOf } from "./edges.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { isInside } from "./scene.js";
 import { touches } from "./trace.js";
-import { CUT, PENDING, PENDING_MARK, counted, gradientText, namesOf } from "./words.js";
+import { CUT, PENDING, PENDING_MARK, counted, gradientText, isComplex, namesOf, withI } from "./words.js";
 
 /** @import { Scene, Box, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -320,11 +320,11 @@ export function tensorWords(scene, state, tensor) {
   const { dtype, shape } = tensor.value;
   const gradient = gradientOf(scene, state, tensor);
   const known = hasValue(scene, state, tensor) ? inFull(tensor.value) : PENDING;
-  const slope = gradient.value ? `; gradient ${inFull(gradient.value)}` : "";
+  const slope = gradient.value ? `; ${isComplex(tensor.value) ? "adjoint" : "gradient"} ${inFull(gradient.value)}` : "";
   const exit = scene.left.get(tensor.number);
   const left = exit ? `; left the tape through ${exit.how}` : "";
   return `${tensor.name}: ${dtype}${shape ? ` ${shape}` : ""} = ${known}${slope}${left}`;
 }
 
 /** Every digit, unless they fill the panel. @param {Value} value */
-const inFull = (value) => (value.full.length <= 100 ? value.full : value.short);
+const inFull = (value) => (value.full.length > 100 ? value.short : isComplex(value) ? withI(value.full) : value.full);

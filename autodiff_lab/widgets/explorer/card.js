@@ -8,7 +8,7 @@ import { gradientOf, hasValue } from "./fold.js";
 import { makeGrids } from "./grids.js";
 import { hasCells } from "./jump.js";
 import { usersOf } from "./trace.js";
-import { PENDING, arrivals, bracketed, counter, filled, namesOf, sumText } from "./words.js";
+import { PENDING, arrivals, bracketed, conjugate, counter, filled, isComplex, namesOf, sumText } from "./words.js";
 
 /** @import { Scene, Step, Value, Application, Flow, Tensor } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -54,6 +54,7 @@ export function paintTensor(card, scene, state, tensor, compute) {
   line("dtype", value.dtype);
   line("value", hasValue(scene, state, tensor) ? numeral(value, "forward", "value") : PENDING);
   if (gradient.state !== "none") line("adjoint", gradient.value ? numeral(gradient.value, "backward", "gradient") : gradient.state === "pending" ? PENDING : "no path");
+  if (gradient.value && isComplex(value)) line("gradient", value.shape ? "the conjugate of the adjoint" : conjugate(gradient.value.short));
   if (gradient.expected > 1) line("", arrivals(tensor.name, gradient.arrived, gradient.expected));
   for (const cut of scene.cuts) if (cut.tensor === tensor.number && state.finished.has(cut.sweep)) line("cut", element("span", { class: "failure" }, scene.remarks[cut.remark] ?? ""));
   line("produced", ...(made ? [opLink(made)] : [`${tensor.kind}${aboutPlace(tensor)}`]));
@@ -142,8 +143,16 @@ export function numeral(value, kind, role) {
 function backwardBody(scene, state, now, application) {
   if (!now.flows.length) return [element("p", { class: "sentence" }, "Nothing passes back through this op.")];
   const parts = now.flows.map((flow) => flowPart(scene, state, now, application, flow));
+  const last = [...now.flows].reverse().find((flow) => isComplex(flow.total));
+  if (last && !now.tangent) parts.push(element("p", { class: "detail conjugates" }, conjugates(last, scene.tensors.get(last.input)?.name ?? "")));
   if (parts.some((part) => part.querySelector(".grids"))) parts.push(element("p", { class: "detail legend" }, LEGEND));
   return parts;
+}
+
+/** Why a number on the card is not the gradient that the tape returns. @param {Flow} flow @param {string} name */
+function conjugates({ total, arrived, expected }, name) {
+  const what = arrived < expected ? "once all have arrived" : total.shape ? "" : conjugate(total.short);
+  return `For complex numbers a sweep passes on conjugates: the gradient of ${name} is the conjugate of its adjoint${what && `, ${what}`}.`;
 }
 
 /** @param {Scene} scene @param {State} state @param {Step} now @param {Application} application @param {Flow} flow */

@@ -155,3 +155,12 @@ function namesOfBox(scene, box) {
   const scope = box.kind === "scope" ? box.key.slice(1) : "";
   return [box.label, box.name, op, scope, ...namesOf(scene, box.tensors), ...box.tensors.map((number) => `%${number}`)];
 }
+
+/** Whether a sweep passes on conjugates of the gradients of a value. @param {Value} value */
+export const isComplex = (value) => value.dtype.startsWith("complex");
+
+/** The conjugate of a complex number that is written as "1 + 2i". @param {string} text */
+export const conjugate = (text) => text.replace(/ ([+−]) (\S+i)$/, (_, sign, part) => ` ${sign === "+" ? "−" : "+"} ${part}`);
+
+/** Python's "(1+2j)", also inside an array, as it is written everywhere else: "1 + 2i". @param {string} text */
+export const withI = (text) => text.replace(/\(|\)/g, "").replaceAll("j", "i").replace(/(?<=[\d.nf])[+-](?=[\d.ni])/g, " $& ").replaceAll("-", "−");
