@@ -233,7 +233,7 @@ class Namer:
 
 
 def _chained(executions: Iterable[list[int]], runs: list[Application]) -> list[list[int]]:
-    """Join executions of which each reads what the one before it made: partial sums are no results of a statement."""
+    """Join executions of which each reads what the one before it made: partial sums are not what a statement names."""
     joined: list[list[int]] = []
     for run in executions:
         made = {key for index in joined[-1] for key in runs[index].outputs} if joined else set[int]()

@@ -181,7 +181,8 @@ class _Printer:
             else:
                 # A sweep passes on conjugates, so that this is not the last number above it.
                 turned = self.values and not sweep.forward and self.kind(result).startswith("c")
-                yield f"{who}: {what} {self.kind(result)}", self.value(result) + ", the conjugate of its adjoint" * turned
+                also = ", the conjugate of its adjoint" if turned else ""
+                yield f"{who}: {what} {self.kind(result)}", self.value(result) + also
 
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:

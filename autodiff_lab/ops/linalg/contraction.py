@@ -172,9 +172,9 @@ def _without_repeats(equation: str, subscripts: Sequence[str], tensors: list[Ten
 
 def tensordot(a: TensorLike, b: TensorLike, axes: IntsLike = 2, name: str | None = None) -> Tensor:
     if axes.__class__ is int and axes == 1 and name is None and a.__class__ is b.__class__ is Tensor:  # most calls
-        v, w = a._held, b._held  # type: ignore[union-attr]
-        fit = 1 <= v.ndim <= 2 >= w.ndim >= 1 and v.shape[-1] == w.shape[0]
-        if fit and v.dtype == w.dtype and v.dtype.kind == "f":
+        shapes, dtype = (a._held.shape, b._held.shape), a._held.dtype  # type: ignore[union-attr]
+        fit = 1 <= len(shapes[0]) <= 2 >= len(shapes[1]) >= 1 and shapes[0][-1] == shapes[1][0]
+        if fit and dtype == b._held.dtype and dtype.kind == "f":  # type: ignore[union-attr]
             return RECORDING.matmul(a, b)
     x, y = convert_pair(contract.op, a, b)  # type: ignore[attr-defined]
     over_x, over_y = _axes(axes, x._held.ndim, y._held.ndim)

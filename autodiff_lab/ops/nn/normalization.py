@@ -290,8 +290,9 @@ def batch_normalization(x: TensorLike, mean: TensorLike, variance: TensorLike, o
     middle, spread = convert(mean, x), convert(variance, x)
     factor, level = (None if given is None else convert(given, x) for given in (scale, offset))
     if factor is not None and level is not None and variance_epsilon.__class__ is float:
-        a, b, c, d, e = x._held, middle._held, spread._held, factor._held, level._held
-        if b.shape == c.shape == d.shape == e.shape and a.dtype == b.dtype == c.dtype == d.dtype == e.dtype:
+        given = (middle, spread, factor, level)
+        shape, dtype = middle._held.shape, x._held.dtype
+        if all([t._held.shape == shape and t._held.dtype == dtype for t in given]):
             return batch_normalize(x, middle, spread, factor, level, epsilon=variance_epsilon, name=name)
     turned = rsqrt(spread + variance_epsilon)
     result = (x - middle) * (turned if factor is None else turned * factor)
