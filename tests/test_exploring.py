@@ -15,6 +15,7 @@ from matplotlib.colors import same_color
 import autodiff_lab as lab
 from autodiff_lab import style
 from autodiff_lab.draw import theme
+from autodiff_lab.draw.curves.axes import heights
 from autodiff_lab.errors import BadInterval, ConversionError, InvalidArgumentError, NotCallable, ShapeMismatch
 from autodiff_lab.exploring.curves import curves_of
 from tests.refusals import refused
@@ -309,6 +310,29 @@ def test_parameters_become_sliders_and_are_passed_on() -> None:
         widget._answer(widget, {**request, **wrong}, [])
         assert sent[-1]["error"]
     assert widget.samples == before
+
+
+def test_a_slider_starts_at_the_default_of_the_function() -> None:
+    """If that is a number between its ends; else it starts in the middle."""
+
+    def f(x: Any, a: float = 1.0, b: int = 9, c: Any = None, *, d: float = 0.0) -> Any:
+        return (a + b + d) * x if c else x
+
+    ends = {"a": (0.0, 4.0), "b": (0, 4), "c": (0.0, 1.0), "d": (0.0, 8.0)}
+    starts = {"a": 1.0, "b": 2.0, "c": 0.5, "d": 0.0}
+    found = lab.explore(f, -1.0, 1.0, n=5, **ends).parameters
+    assert {name: start for name, (*_, start) in found.items()} == starts
+    assert lab.explore(lambda x, **rest: rest["a"] * x, -1.0, 1.0, n=5, a=(0.0, 4.0)).parameters["a"][2] == 2.0
+
+
+def test_a_function_too_fast_for_the_samples_has_a_note_and_heights_that_show_its_slope() -> None:
+    shown = lab.explore(lambda x: lab.sin(1 / x), -1.0, 1.0)
+    (note,) = shown.curves.notes
+    assert note.startswith("f goes up and down faster than 401 samples can show between −0.065 and 0.065")
+    assert shown.facts["clip"]
+    low, high = heights(shown.curves.rows[1], zero=True, clip=shown.curves.clip)
+    assert -100 < low < high < 100, "one spike of 20,000 would make a flat line of the rest"
+    assert not lab.explore(lambda x: lab.sin(1 / x), 0.1, 1.0).curves.notes
 
 
 @pytest.mark.parametrize("bad", ["two", None, float("nan"), (2.0, 1.0), (1.0, 2.0, 3.0), [], 1j])

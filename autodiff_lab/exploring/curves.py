@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_lab.draw.curves import Curves, find_marks
+from autodiff_lab.draw.curves.resolution import unresolved
 from autodiff_lab.draw.lines import cut
 from autodiff_lab.errors import BadInterval, ConversionError, NotCallable
 from autodiff_lab.exploring.sampling import Sampler
+from autodiff_lab.recording.numbers import short
 
 LONGEST_NAME = 16
 MOST_SAMPLES = 100_000
@@ -77,16 +79,28 @@ def curves_of(
     resolution = 1.2e-7 if single else 2.2e-16
     if single:
         notes.append(f"{name} works in float32, so about seven digits are correct.")
+    marks = find_marks(x, rows, sampler, resolution)
+    fast = unresolved(x, rows, marks)
+    if fast is not None:
+        notes.append(_too_fast(name, x, fast))
     curves = Curves(
         x,
         tuple(rows),
         name=name,
-        marks=find_marks(x, rows, sampler, resolution),
+        marks=marks,
         notes=tuple(notes),
         nones=tuple(_spans(x, missing) for missing in nones),
         narrowest=max((hi - lo) * 1e-6, 2000 * resolution * max(abs(lo), abs(hi))),
+        is_resolved=fast is None,
     )
     return curves, sampler
+
+
+def _too_fast(name: str, x: np.ndarray, fast: tuple[float, float]) -> str:
+    """Say where the picture is not the curve, and what to do about it."""
+    left, right = (short(end, 3, minus="−") for end in fast)
+    where = "" if fast[1] - fast[0] > 0.9 * (x[-1] - x[0]) else f" between {left} and {right}"
+    return f"{name} goes up and down faster than {len(x)} samples can show{where}: zoom in there, or pass a larger n."
 
 
 def _spans(x: np.ndarray, missing: np.ndarray) -> tuple[tuple[float, float], ...]:

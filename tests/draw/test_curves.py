@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from autodiff_lab.draw.curves import Curves, Mark, account, find_marks, svg
 from autodiff_lab.draw.curves.axes import heights, tick_text, ticks
+from autodiff_lab.draw.curves.resolution import unresolved
 from autodiff_lab.recording.numbers import short
 
 TABLE = json.loads((Path(__file__).parent.parent / "data" / "curve_axes.json").read_text(encoding="utf-8"))
@@ -23,6 +24,27 @@ def marks_of(function: Callable[[np.ndarray], Rows], lo: float, hi: float, n: in
     x = np.linspace(lo, hi, n)
     with np.errstate(all="ignore"):
         return find_marks(x, function(x), function)
+
+
+@pytest.mark.parametrize(
+    ("function", "fast"),
+    [
+        (lambda x: (np.sin(1000 * x), 1000 * np.cos(1000 * x)), True),
+        (lambda x: (np.sin(40 * x), 40 * np.cos(40 * x)), True),
+        (lambda x: (np.sin(10 * x), 10 * np.cos(10 * x)), False),
+        (lambda x: (np.floor(x), 0 * x), False),
+        (lambda x: (np.tan(x), 1 + np.tan(x) ** 2), False),
+        (lambda x: (np.abs(x), np.sign(x)), False),
+        (lambda x: (np.tanh(500 * x), 500 * (1 - np.tanh(500 * x) ** 2)), False),
+        (lambda x: (np.exp(3 * x), 3 * np.exp(3 * x)), False),
+        (lambda x: (x, np.nan * x), False),
+        (lambda x: (np.nan * x, np.nan * x), False),
+    ],
+)
+def test_curves_between_whose_samples_f_goes_up_and_down_are_told(function: Callable[..., Rows], fast: bool) -> None:
+    """Jumps, kinks, poles and steps are not: they spoil an interval or two each."""
+    x = np.linspace(-10.0, 10.0, 401)
+    assert (unresolved(x, function(x)) is not None) == fast
 
 
 def picture_of(curves: Curves, **options: float) -> ElementTree.Element:

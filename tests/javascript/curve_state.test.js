@@ -130,9 +130,10 @@ test("sentences say value, slope and direction, and name what is missing", () =>
 });
 
 test("the status line says who computed what is shown", () => {
-  const facts = { count: 401, magnified: 1, interpolated: false, waiting: false, problem: "" };
+  const facts = { count: 401, magnified: 1, interpolated: false, waiting: false, problem: "", derived: true };
   assert.equal(statusSentence(facts), "401 samples in view, each derivative computed by the tape");
   assert.match(statusSentence({ ...facts, magnified: 32, interpolated: true }), /^enlarged 32×, interpolated .* no kernel/);
+  assert.equal(statusSentence({ ...facts, derived: false }), "401 samples in view", "where every derivative is None, none was computed");
   assert.match(statusSentence({ ...facts, waiting: true }), /computing/);
   assert.match(statusSentence({ ...facts, problem: "no kernel answers" }), /no kernel answers/);
 });

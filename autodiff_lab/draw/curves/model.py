@@ -64,6 +64,8 @@ class Curves:
         The narrowest part of the axis, in units of x, on which differences are still meaningful.
     labels : tuple of str
         Names of the rows in place of those with primes: curves that do not say what they are look all alike.
+    is_resolved : bool
+        Whether the samples are close enough for the curve; see `unresolved`.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Curves:
     title: str = field(default="")
     nones: tuple[tuple[tuple[float, float], ...], ...] = ()
     labels: tuple[str, ...] = ()
+    is_resolved: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,8 +94,11 @@ class Curves:
 
     @property
     def clip(self) -> bool:
-        """Whether a few extreme values may leave the picture rather than flatten all others: true near poles."""
-        return any(mark.kind == "pole" for mark in self.marks) or any(bool(np.isinf(row).any()) for row in self.rows)
+        """Whether a few extreme values may leave the picture rather than flatten all others.
+
+        True near poles, and where f goes up and down ever faster, as sin(1/x) does.
+        """
+        return not self.is_resolved or any(mark.kind == "pole" for mark in self.marks) or any(bool(np.isinf(row).any()) for row in self.rows)
 
     def word(self, row: int, index: int) -> str:
         """Return the value of a sample as text: None where the program returned None, nan where it computed nan.

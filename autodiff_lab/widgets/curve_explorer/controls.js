@@ -149,7 +149,8 @@ export function makeFoot(root, state, hands) {
     const magnified = magnification(state.view, state.facts);
     const { count, samples, problem } = state;
     const { interpolated } = samples;
-    status.textContent = statusSentence({ count, magnified, interpolated, waiting: state.request !== null, problem: interpolated ? problem : "" });
+    const derived = Boolean(samples.rows[1]?.some(Number.isFinite));
+    status.textContent = statusSentence({ count, magnified, interpolated, derived, waiting: state.request !== null, problem: interpolated ? problem : "" });
     for (const element of [left, right]) element.disabled = magnified <= 1;
     shrink.disabled = magnified <= 1 && !state.facts.live;
     all.disabled = magnified <= 1 && state.facts.lo === state.home.lo && state.facts.hi === state.home.hi;

@@ -104,7 +104,9 @@ function curveEnd(plot, scene) {
   const { x, rows } = scene.samples;
   let index = x.length - 1;
   while (index > 0 && (x[index] > scene.view.hi || !Number.isFinite(rows[plot.row][index]))) index -= 1;
-  const y = Number.isFinite(rows[plot.row][index]) ? plot.toY(rows[plot.row][index]) : plot.height / 2;
+  // A panel without a curve has its name where others have it.
+  if (!Number.isFinite(rows[plot.row][index])) return { x: plot.width, y: plot.height / 2 };
+  const y = plot.toY(rows[plot.row][index]);
   return { x: Math.max(plot.toX(x[index]), 40), y: Math.min(Math.max(y, 8), plot.height - 8) };
 }
 

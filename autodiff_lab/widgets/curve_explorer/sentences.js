@@ -80,14 +80,15 @@ export function secantSentence(words, point, other, step) {
 
 /**
  * What the picture is made of: how many samples, how fine, by whom.
- * @param {{ count: number, magnified: number, interpolated: boolean, waiting: boolean, problem: string }} facts
+ * @param {{ count: number, magnified: number, interpolated: boolean, waiting: boolean, problem: string, derived: boolean }} facts
+ *   `derived` tells whether there is a derivative anywhere
  */
-export function statusSentence({ count, magnified, interpolated, waiting, problem }) {
+export function statusSentence({ count, magnified, interpolated, waiting, problem, derived }) {
   const zoomed = magnified > 1.001 ? `enlarged ${short(magnified, 3)}×, ` : "";
   if (problem) return `${zoomed}interpolated between the samples: ${problem}`;
   if (waiting) return `${zoomed}computing finer samples`;
   if (interpolated) return `${zoomed}interpolated between the samples: there is no kernel to ask for finer ones`;
-  return `${zoomed}${count} samples in view, each derivative computed by the tape`;
+  return `${zoomed}${count} samples in view${derived ? ", each derivative computed by the tape" : ""}`;
 }
 
 /**
