@@ -37,12 +37,12 @@ _COMMIT = {"button": "Commit", "tip": "Commit this prediction and unlock what fo
 def read_number(text: str) -> float:
     """Read a number as people write it: with a true minus sign, a fraction, digits in groups, or a power of ten.
 
-    A comma before three digits groups them; before one, two or more than three it is a decimal comma.
+    A comma may group digits or begin decimals; nobody writes a decimal 0 at the end, so that 1,500 is grouped.
 
     Raises
     ------
     ValueError
-        If it is not a number.
+        If it is not a number, or may be two, as 1,234.
 
     Examples
     --------
@@ -70,6 +70,8 @@ def _read_one(text: str) -> float:
     grouped = _GROUPED.fullmatch(plain)
     if grouped is not None:
         plain = plain.replace(grouped[1], "")
+        if grouped[0].count(",") == 1 and "." not in grouped[0] and grouped[0][-1] != "0":
+            raise ValueError(f"{text.strip()} may be {plain} or {grouped[0].replace(',', '.')}")
     elif plain.count(",") == 1 and "." not in plain:
         plain = plain.replace(",", ".")
     return float(plain)
@@ -171,9 +173,10 @@ class Prediction(Shown):
     def _number(answer: Answer, name: str) -> float:
         try:
             return read_number(str(answer))
-        except ValueError:
+        except ValueError as error:
             where = f"{name}: " if name else ""
             what = f"{answer!r} is not a number" if str(answer).strip() else "a number is missing"
+            what = str(error) if " may be " in str(error) else what
             told = f"{where}{what}. Write it like 2.5, −1/4, 1,000 or 10^6."
             raise InvalidArgumentError(told[0].upper() + told[1:] if not name else told) from None
 

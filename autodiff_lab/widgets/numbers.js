@@ -24,6 +24,20 @@ export function short(value, digits = 4) {
   return trimmed(value.toFixed(places)).replace("-", "−");
 }
 
+/**
+ * The numbers that a text may stand for: none, one, or two where a comma may group digits or begin decimals.  Nobody
+ * writes a decimal 0 at the end, so that 1,500 is grouped; `read_number` of autodiff_lab/lessons does the same.
+ * @param {string} text @returns {number[]}
+ */
+export function readings(text) {
+  const plain = text.trim().replace("−", "-");
+  const found = [];
+  if (/^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(plain)) found.push(Number(plain.replaceAll(",", "")));
+  if (/^[-+]?\d*,\d+(e[-+]?\d+)?$/i.test(plain) && !(found.length && plain.endsWith("0"))) found.push(Number(plain.replace(",", ".")));
+  if (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain)) found.push(Number(plain));
+  return found;
+}
+
 /** The fewest digits that tell a number of single precision from its neighbours. @param {number} value */
 export function singleText(value) {
   for (let digits = 1; digits < 10; digits += 1) {

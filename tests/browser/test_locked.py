@@ -72,7 +72,14 @@ def test_each_answer_opens_its_step_and_no_other(open_notebook: OpenNotebook) ->
         assert fields.count() == len(answers)
         fields.first.fill("9.99")
         fields.first.press("Enter")
-        explorer.locator(".asks").get_by_text("Not yet").wait_for()
+        explorer.locator(".asks").get_by_text("Not yet: that is not what goes to").wait_for()
+        fields.first.fill("ten")
+        fields.first.press("Enter")
+        explorer.locator(".asks").get_by_text("type a number").wait_for()
+        for shown in (True, False):  # the keys open from within the field, and close again
+            fields.first.press("?")
+            assert explorer.locator(".help").is_visible() == shown
+            assert fields.first.input_value() == "ten"
         assert told(explorer) == known
         for at, answer in enumerate(answers):
             fields.nth(at).fill(answer)

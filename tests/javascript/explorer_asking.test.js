@@ -28,6 +28,8 @@ test("a number counts up to 0.5 %, with either minus and a comma; rounded to two
   for (const [typed, value] of /** @type {[string, number][]} */ ([["0.34", 1 / 3], ["0.335", 1 / 3 - 0.0004], ["1", 0.9915], ["2.56", 2.584], ["10", 9.85], ["0.3", 0.303], ["336", 333]])) assert.ok(!agrees(typed, value), typed);
   for (const typed of ["-0.99", "−0.99", " -0,99 ", "-0.986"]) assert.ok(agrees(typed, -0.9899925), typed);
   for (const typed of ["0.99", "-0.9", "", "  ", "x", "-0.99 or so", "NaN"]) assert.ok(!agrees(typed, -0.9899925), typed);
+  for (const [typed, value] of /** @type {[string, number][]} */ ([["1,000", 1000], ["1,000,000", 1e6], ["1,234.5", 1234.5], ["1,234", 1234], ["1,234", 1.234]])) assert.ok(agrees(typed, value), typed);
+  for (const [typed, value] of /** @type {[string, number][]} */ ([["1,000", 1], ["1,00,000", 1e5], ["0,125", 125]])) assert.ok(!agrees(typed, value), typed);
   assert.ok(agrees("0", 0));
   assert.ok(!agrees("0", 0.01));
   assert.ok(!agrees("", 0));

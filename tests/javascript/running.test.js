@@ -102,9 +102,9 @@ test("numbers are rounded as their dtype holds them", () => {
 });
 
 test("what is typed becomes a number, or not", () => {
-  assert.deepEqual([" 2.5 ", "−3", "1e-3", ".5", "inf", "-Infinity"].map(numberFrom), [2.5, -3, 0.001, 0.5, Infinity, -Infinity]);
+  assert.deepEqual([" 2.5 ", "−3", "1e-3", ".5", "1,5", "1,000,000", "inf", "-Infinity"].map(numberFrom), [2.5, -3, 0.001, 0.5, 1.5, 1e6, Infinity, -Infinity]);
   assert.ok(Number.isNaN(numberFrom("nan")));
-  assert.deepEqual(["", "abc", "1,5", "0x10", "1e", "--1"].map(numberFrom), [null, null, null, null, null, null]);
+  assert.deepEqual(["", "abc", "1,234", "0x10", "1e", "--1"].map(numberFrom), [null, null, null, null, null, null]);
 });
 
 test("steps are decimal, and leave no noise", () => {

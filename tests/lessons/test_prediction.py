@@ -125,7 +125,23 @@ def test_a_question_that_makes_no_sense_is_refused_with_words(wrong: object) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "five", "nan", "inf", "1/0", "1e999", "10^999", "1,0,0", "12,34,567", "1,000,00", "1.5,5", "/2", "1/"]
+    "text",
+    [
+        "",
+        "five",
+        "nan",
+        "inf",
+        "1/0",
+        "1e999",
+        "10^999",
+        "1,0,0",
+        "12,34,567",
+        "1,000,00",
+        "1.5,5",
+        "/2",
+        "1/",
+        "1,234",
+    ],
 )
 def test_these_are_no_numbers(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
@@ -154,6 +170,8 @@ def test_a_field_that_holds_no_number_is_named() -> None:
         guess._read(given)
         assert guess.note.startswith(said)
         assert guess.answer is None
+    with pytest.raises(InvalidArgumentError, match=r"^1,234 may be 1234 or 1\.234\. Write it like 2\.5"):
+        lessons.predict("How many?").commit("1,234")
     with pytest.raises(InvalidArgumentError, match=r"^'a lot' is not a number\. Write it like 2\.5"):
         lessons.predict("How many?").commit("a lot")
 

@@ -292,7 +292,7 @@ def batch_normalization(x: TensorLike, mean: TensorLike, variance: TensorLike, o
     if factor is not None and level is not None and variance_epsilon.__class__ is float:
         given = (middle, spread, factor, level)
         shape, dtype = middle._held.shape, x._held.dtype
-        if all([t._held.shape == shape and t._held.dtype == dtype for t in given]):
+        if all(t._held.shape == shape and t._held.dtype == dtype for t in given):
             return batch_normalize(x, middle, spread, factor, level, epsilon=variance_epsilon, name=name)
     turned = rsqrt(spread + variance_epsilon)
     result = (x - middle) * (turned if factor is None else turned * factor)

@@ -3,6 +3,7 @@
 
 import { element, setText } from "../dom.js";
 import { keep, onKeys } from "../host.js";
+import { readings } from "../numbers.js";
 import { factor, numeral } from "./card.js";
 import { formula } from "./dom.js";
 import { Part } from "./part.js";
@@ -35,11 +36,14 @@ export function blanksOf(scene, step) {
  * @param {string} text @param {number} value
  */
 export function agrees(text, value) {
-  const plain = text.trim().replace(/−/g, "-").replace(",", ".");
-  if (!plain) return false;
-  const [size, off] = [Math.abs(value), Math.abs(Number(plain) - value)];
+  return readings(text).some((number) => isNear(number, text.trim(), value));
+}
+
+/** @param {number} number @param {string} text as it was typed @param {number} value */
+function isNear(number, text, value) {
+  const [size, off] = [Math.abs(value), Math.abs(number - value)];
   if (off <= Math.max(0.005 * size, 1e-6)) return true;
-  const [, before, after = ""] = /^[-+]?(\d*)(?:\.(\d*))?$/.exec(plain) ?? [];
+  const [, before, after = ""] = /^[-+−]?(\d*)(?:[.,](\d*))?$/.exec(text) ?? [];
   const digits = `${before ?? ""}${after}`.replace(/^0+/, "").length;
   return digits > 1 && off <= 0.01 * size && off <= 0.5000001 * 10 ** -after.length;
 }
@@ -78,7 +82,8 @@ export class Asker extends Part {
       if (wrong < 0) return this.open(step);
       fields[wrong].select();
       fields[wrong].focus();
-      return setText(said, `Not yet: ${words(blanks[wrong].name)} is another number.`);
+      const what = words(blanks[wrong].name);
+      return setText(said, readings(fields[wrong].value).length ? `Not yet: that is not ${what}.` : `Not yet: for ${what} type a number, like 2.5 or −0.25.`);
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); judge(); });
     onKeys(form, { F3: () => this.tell() });

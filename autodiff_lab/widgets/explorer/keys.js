@@ -15,7 +15,8 @@ export function listenToKeys(root, table, signal) {
   const acts = new Map(table.flatMap((entry) => entry.keys.map((key) => [key, entry.act])));
   keepKeys(root, signal, (event) => {
     const target = /** @type {Element} */ (event.target);
-    if (target.matches("input[type=search], input.cell, .asks input, select")) return null;
+    // Who is asked for a number may still ask for the keys: no number has a question mark.
+    if (target.matches("input[type=search], input.cell, .asks input, select") && !(event.key === "?" && target.matches(".asks input"))) return null;
     if (target.matches("button, summary, input, a") && [" ", "Enter"].includes(event.key)) return null;
     if (target.matches(".card") && ["ArrowUp", "ArrowDown"].includes(event.key)) return null;
     return acts.get(`${event.shiftKey ? "Shift+" : ""}${event.key}`) ?? acts.get(event.key);

@@ -1,6 +1,6 @@
 // The rules of golf on a quadratic: where a stroke ends, how many of one length are needed, and what is said.  Pure.
 
-import { short } from "../numbers.js";
+import { readings, short } from "../numbers.js";
 
 /** @typedef {import("../surface/paper.js").Point} Point */
 /** @typedef {import("../surface/paper.js").Hessian} Hessian */
@@ -59,8 +59,7 @@ export function factorsOf({ curvatures, hidden }, h) {
 
 /** A length as it is typed: a number, or a fraction such as 2/11; null where it is none. @param {string} text */
 export function parseStep(text) {
-  const parts = text.trim().replace(",", ".").replace("−", "-").split("/");
-  const numbers = parts.map(part => (part.trim() === "" ? NaN : Number(part)));
+  const numbers = text.split("/").map(part => readings(part).at(-1) ?? NaN); // of the two that a comma allows, the smaller
   const value = numbers.length === 2 ? numbers[0] / numbers[1] : numbers[0];
   return numbers.length <= 2 && Number.isFinite(value) ? value : null;
 }

@@ -1,5 +1,7 @@
 // How far a number moves when it is dragged or nudged, and what was typed for one.  Pure: no DOM.
 
+import { readings } from "../numbers.js";
+
 /** The step of a number: a hundredth of its size, a power of ten; 1 for integers. @param {number} value @param {boolean} whole */
 export function stepOfNumber(value, whole) {
   if (whole) return 1;
@@ -15,10 +17,11 @@ export function moved(value, step, count) {
   return Math.abs(near) < step / 1e6 ? 0 : near;
 }
 
-/** The number that was typed, also with a true minus sign, or null. @param {string} text */
+/** The number that was typed, also with a true minus sign, or null for none and for what may be two. @param {string} text */
 export function numberFrom(text) {
   const plain = text.trim().replace("−", "-").toLowerCase();
   const word = /^([+-]?)(nan|inf|infinity)$/.exec(plain);
   if (word) return word[2] === "nan" ? NaN : word[1] === "-" ? -Infinity : Infinity;
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/.test(plain) ? Number(plain) : null;
+  const found = readings(plain);
+  return found.length === 1 ? found[0] : null;
 }
