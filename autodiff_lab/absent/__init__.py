@@ -1,4 +1,4 @@
-"""What programs written for Keras, TensorFlow or PyTorch ask for and this package does not have: what to use instead.
+"""Names that Keras, TensorFlow or PyTorch have and this package does not: what to use instead.
 
 Each table maps a name to the end of the message for it. A namespace answers with them through a module-level
 ``__getattr__``, a class through `Elsewhere`; every other missing name keeps Python's ordinary AttributeError.

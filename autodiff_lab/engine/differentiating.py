@@ -92,7 +92,7 @@ class Differentiating:
         Returns
         -------
         Tensor, `IndexedSlices`, None, or a structure of them like `sources`
-            Each of its source's shape and dtype; slices for a source of which only `gather` takes rows.
+            Each has the shape and dtype of its source; slices if only `gather` reads the source, by rows.
 
         Raises
         ------

@@ -39,11 +39,11 @@ class Engine:
     Attributes
     ----------
     ops : Ops, optional
-        The operations that rules are given: raw ones or, if somebody listens, recording ones where it is None.
+        The operations that are passed to rules; by default those on arrays, or, if the sweep is recorded, the ops.
     accumulate : callable
         Takes the adjoint so far and a new contribution; gives the new adjoint.
     rules : dict of str to rules
-        In place of the rules of the ops of these names.
+        Rules by the name of an op, instead of the op's own.
 
     Examples
     --------

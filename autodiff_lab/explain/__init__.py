@@ -1,4 +1,4 @@
-"""Answer questions about a recording: why a gradient is missing, what adds up to it, where a nan began.
+"""Answer questions about a recording: why a gradient is missing, which paths make it up, where a nan began.
 
 These functions read recordings only, so they work just as well on one that was loaded from a file or made by another
 framework.  `causes` names the one reason, `ledger` lists the paths, `nonfinite` finds the first bad value, and

@@ -38,7 +38,7 @@ class MultiHeadAttention(Layer):
     value_dim : int, optional
         Length of the values in each head, `key_dim` by default.
     dropout : float
-        Share of the attention weights that training drops.
+        Fraction of the attention weights that is dropped in training.
     use_bias : bool
         Whether the four projections have a bias.
     output_shape : int, optional

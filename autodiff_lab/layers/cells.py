@@ -217,7 +217,7 @@ class GRUCell(GRURecurrence, Cell):
 
 
 class StackedRNNCells(Layer):
-    """Cells one above the other as one cell: each reads the output of the one before, at the same step.
+    """A stack of cells as one cell: each reads the output of the one before, at the same step.
 
     The states are a list with those of each cell; `RNN` makes one of these from a list of cells.
 
@@ -229,7 +229,7 @@ class StackedRNNCells(Layer):
     Raises
     ------
     InvalidArgumentError
-        If one of them is not a cell, or there are states for more or fewer cells.
+        If an element is not a cell, or the number of states is not that of the cells.
 
     Examples
     --------

@@ -58,14 +58,14 @@ class Resizing(_ToSize):
         Whether images are first cropped, or surrounded by `fill_value`, to the ratio of `height` and `width`; else
         they are distorted.
     fill_mode : str
-        ``"constant"``, the only one there is.
+        ``"constant"``, the only supported mode.
     antialias : bool
         Whether each pixel is a mean of all those that it replaces where images become smaller.
 
     Raises
     ------
     InvalidArgumentError
-        If a size is not positive, the interpolation is unknown, or images shall be cropped and padded.
+        If a size is not positive, the interpolation is unknown, or both cropping and padding are requested.
     ShapeMismatch
         If the input is not an image or a batch of images.
 

@@ -177,7 +177,7 @@ def _function(cls: type[_Merge]) -> Callable[..., Tensor]:
 
     merge.__name__ = merge.__qualname__ = cls.__name__.lower()
     last = {Concatenate: 6, Dot: 1}.get(make, 3)
-    merge.__doc__ = f"""Return what a layer `{cls.__name__}` makes of a list of inputs; keywords are its settings.
+    merge.__doc__ = f"""Apply a layer `{cls.__name__}` to a list of inputs; keywords are its settings.
 
     Examples
     --------

@@ -186,7 +186,7 @@ class RNN(_OverTime):
     Parameters
     ----------
     cell : cell or list of cells
-        A list is one cell above the other, as in `StackedRNNCells`; the states are then a list for each.
+        A list is stacked, as by `StackedRNNCells`; the states are then a list for each cell.
     return_sequences : bool
         Whether to return the outputs of all steps, (b, time, units), instead of the last one.
     return_state : bool
@@ -202,7 +202,7 @@ class RNN(_OverTime):
     Raises
     ------
     InvalidArgumentError
-        If `cell` is not a cell, or `initial_state` has another length.
+        If `cell` is not a cell, or `initial_state` has the wrong length.
     ShapeMismatch
         If the input does not have a time axis with at least one step, or the mask is not (b, time).
 

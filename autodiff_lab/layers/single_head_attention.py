@@ -43,7 +43,7 @@ class Attention(Layer):
     Raises
     ------
     InvalidArgumentError
-        If `score_mode` is another one, the rate is not in [0, 1), or inputs or masks are not lists of two or three.
+        If `score_mode` is unknown, the rate is not in [0, 1), or inputs or masks are not lists of two or three.
     ShapeMismatch
         If an input does not have three axes, or queries, keys and values do not fit.
 

@@ -88,7 +88,7 @@ def health(model: Callable[[Any], Any], batch: Any, loss: Callable[[Any, Any], A
     batch : pair
         Inputs and labels.
     loss : callable, optional
-        ``loss(labels, outputs)``, a number; by default the mean cross entropy of whole-number labels with logits.
+        ``loss(labels, outputs)``, a number; by default the mean cross entropy of integer labels with logits.
 
     Returns
     -------

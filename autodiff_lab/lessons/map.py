@@ -55,8 +55,8 @@ _STYLE = """
 def progress() -> Picture:
     """Draw the map of the course: which exercises were passed, which tried, which are still to come.
 
-    It knows the answers given to `check` on this machine.  They stand in ``progress.json`` in the user's data folder,
-    nowhere else; deleting that file starts over, and ``AUTODIFF_LAB_PROGRESS=off`` keeps nothing.
+    It knows the answers given to `check` on this machine.  They are kept in ``progress.json`` in the user's data
+    folder, nowhere else; deleting that file starts over, and ``AUTODIFF_LAB_PROGRESS=off`` keeps nothing.
 
     Returns
     -------

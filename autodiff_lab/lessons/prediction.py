@@ -326,10 +326,10 @@ def predict(
     choices : sequence of str
         Instead of numbers, answers to choose from.
     ideas : mapping or str, optional
-        The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  Of a gradient, instead, a
-        recording and codes of `autodiff_lab.teaching.IDEAS`: ``(recording, ["EARLY", "STALE"])``; the answer is then
-        compared with what these engines give.  If several quantities are asked for, these by their names.  In the
-        lessons, the number of the question instead, ``"9.Q1"``, so that its cell does not say which answers are wrong.
+        The code of `CODES` behind each wrong answer that has one: ``{10: "WHOLE_TRIP"}``.  For a gradient, a
+        recording and codes of `autodiff_lab.teaching.IDEAS` instead: ``(recording, ["EARLY", "STALE"])``; the answer
+        is then compared with what these engines give.  For several quantities, a mapping from their names to these.
+        In the lessons, the number of the question, ``"9.Q1"``, so that its cell does not say which answers are wrong.
     sketch : SketchPad, optional
         Instead of numbers, a curve that is drawn on a pad of `sketch_pad`; what was drawn names the idea.
 
@@ -341,8 +341,8 @@ def predict(
     Raises
     ------
     InvalidArgumentError
-        If choices and several names are given, or ideas for names or with codes that do not exist, or the number of a
-        question that does not, or any of them with a sketch.
+        If choices and several names are given, if `ideas` has a name, a code or a question that does not exist, or if
+        any of these is given with a sketch.
 
     Examples
     --------

@@ -137,7 +137,7 @@ def shape_drill(seed: int | None = None) -> ShapeDrill:
     Raises
     ------
     InvalidArgumentError
-        If the seed is not a whole number, 0 or more.
+        If the seed is not an integer of 0 or more.
 
     Examples
     --------

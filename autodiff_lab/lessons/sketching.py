@@ -81,7 +81,7 @@ def sketch_pad(
     Raises
     ------
     NotCallable, BadInterval
-        If f is not a function, or the interval not one.
+        If f is not a function, or the interval is not valid.
     InvalidArgumentError
         If the order is not 1 or 2.
     ConversionError

@@ -1,4 +1,4 @@
-"""Public functions that hand themselves to an argument that answers for itself: a ragged, a sparse tensor, a user's.
+"""Public functions that let an argument handle the call: a ragged or sparse tensor, or a value of a user's class.
 
 The functions that a training loop calls often catch `NotOneTensor` themselves, which costs nothing until it is raised;
 all others carry the decorator `structured`.

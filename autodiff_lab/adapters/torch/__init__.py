@@ -1,4 +1,4 @@
-"""PyTorch programs as recordings: `record`, a block that hears a program and each of its backward passes.
+"""PyTorch programs as recordings: `record`, a block that observes a program and each of its backward passes.
 
     import autodiff_lab.adapters.torch as adapter
 

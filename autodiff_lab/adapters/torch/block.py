@@ -1,4 +1,4 @@
-"""`record`: the block that hears a PyTorch program, at the level of the functions that the user calls.
+"""`record`: the block that observes a PyTorch program, at the level of the functions that the user calls.
 
 While the program runs, a call is only put on a list: `Tracker` finds out what it was when somebody is about to write
 into a tensor, when a backward pass begins, or when the block ends.

@@ -1,4 +1,4 @@
-"""Components: small vectors and matrices that are stacked of arrays are computed component by component.
+"""Components: small vectors and matrices that are stacked from arrays are computed component by component.
 
 A rotation for each of many joints is stacked of sines, cosines and zeros, multiplied, and taken apart again.  Kept as
 its nine components, each an array over the joints, it is never stacked: to take a row or to transpose only says which

@@ -1,4 +1,4 @@
-"""The body of a recurrence: one turn of it, in statements that a compiled loop can hold.
+"""The body of a recurrence: one iteration, in statements that a compiled loop can hold.
 
 There are four kinds of statements: an expression for each element, a reduction, a matrix product, and a call of a
 function on whole arrays.  What merely looks at other values (slices, transposes, broadcasts) is a `View`, and what puts

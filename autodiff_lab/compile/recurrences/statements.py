@@ -1,4 +1,4 @@
-"""Statements: what a compiled turn of a loop consists of."""
+"""Statements: what a compiled iteration of a loop consists of."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The text of a compiled recurrence: buffers, what comes in, the turns, and what goes out.
+"""The text of a compiled recurrence: buffers, what comes in, the iterations, and what goes out.
 
-All values of a turn lie in one piece of memory at fixed places, so that the compiler sees that they do not overlap.
-The text has no names of the user's and not the number of turns: machine code is shared by sequences of any length.
+All values of an iteration lie in one piece of memory at fixed places, so that the compiler sees that they do not
+overlap. The text has no names of the user's and not the number of iterations: machine code is shared by sequences of
+any length.
 """
 
 from __future__ import annotations
