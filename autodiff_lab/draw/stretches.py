@@ -1,4 +1,4 @@
-"""Stretches: what a picture folds where many ops stand side by side that nobody grouped and nothing repeats.
+"""Stretches: how a picture folds many ops that nobody grouped and that do not repeat.
 
 A thousand boxes cannot be taken in, however well they are placed.  Ops that ran one after the other get a scope, named
 after their places in the program, and these scopes are split in turn, until each can be looked at.

@@ -1,4 +1,4 @@
-"""How a training goes: losses, and at some steps the health of every parameter, as values, in words and as a picture.
+"""How a training run goes: losses, and at some steps the health of every parameter, as values, words and a picture.
 
 A `Sample` is what was measured in one step.  `suspects` says what of it should worry its reader, the worst first.
 """

@@ -1,4 +1,4 @@
-"""What a tape is asked: gradients, Jacobians, a sweep step by step, and why a gradient is what it is.
+"""What one can ask of a tape: gradients, Jacobians, a sweep step by step, and why a gradient is what it is.
 
 `GradientTape` adds the recording; see `tape`. It is the only class with this base, which checkers do not know.
 """

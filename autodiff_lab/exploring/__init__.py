@@ -1,4 +1,4 @@
-"""Pictures of functions and trainings: explorers are widgets, plots are figures of matplotlib.
+"""Pictures of functions and training runs: explorers are widgets, plots are figures of matplotlib.
 
 Only here is the user's function run on a tape: `sampling` computes f and its derivatives at many
 points, and everything that draws receives plain arrays.

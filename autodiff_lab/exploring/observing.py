@@ -1,4 +1,4 @@
-"""One step of a training under observation: which gradient reached which variable, and which units stayed at 0."""
+"""One step of a training run under observation: which gradient reached which variable, and which units stayed at 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeviceTensor: a tensor of a GPU, which answers for itself when an op meets it.
+"""DeviceTensor: a tensor on a GPU, which handles the ops that take it.
 
 An op of the engine that meets an operand with `__lab_apply__` hands itself over.  Here its operands are brought
 together, its kernel runs on the arrays of the GPU, and what happened is recorded as for any op.  Tensors of two devices

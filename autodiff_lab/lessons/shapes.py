@@ -1,4 +1,4 @@
-"""Pictures of lesson 9: a sum of two shapes to step through, the losses of two trainings, and a drill."""
+"""Pictures of lesson 9: a sum of two shapes to step through, the losses of two training runs, and a drill."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def shape_lens(shape_a: Sequence[int], shape_b: Sequence[int]) -> Explorer:
 
 
 def loss_curves(**losses: Sequence[float]) -> Picture:
-    """Draw the losses of one or two trainings, step by step.
+    """Draw the losses of one or two training runs, step by step.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def loss_curves(**losses: Sequence[float]) -> Picture:
     first: the loss goes from 9 to 1 in 3 steps
     """
     if not 1 <= len(losses) <= 2:
-        raise InvalidArgumentError("Give the losses of one or two trainings by name: loss_curves(first=[9.0, 4.0]).")
+        raise InvalidArgumentError("Give the losses of one or two runs by name: loss_curves(first=[9.0, 4.0]).")
     found = {name.replace("_", " "): _losses(name, values) for name, values in losses.items()}
     told = "\n".join(f"{name}: the loss goes from {y[0]:.4g} to {y[-1]:.4g} in {len(y)} steps"
                      for name, y in found.items())  # fmt: skip

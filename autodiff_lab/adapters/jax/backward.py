@@ -1,4 +1,4 @@
-"""The backward pass over the equations that ran: each passes on what JAX's own rule makes of what arrived."""
+"""The backward pass over the equations that ran: each passes the cotangents that arrived through JAX's own rule."""
 
 from __future__ import annotations
 

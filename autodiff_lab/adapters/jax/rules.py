@@ -1,4 +1,4 @@
-"""The derivative of one equation: JAX's own rule, traced, so that it is seen which inputs get a gradient at all."""
+"""The derivative of one equation: JAX's own rule, traced to find out which inputs get a gradient at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins that are never made: what reads parts that were put together reads each of them where it lies.
+"""Joins that are never made: a reader of parts that were put together reads each part where it lies.
 
 A roll is two slices that are joined the other way round, so a stencil on a periodic grid wrote four arrays in each turn
 and read them once.  The statements that read joins are cut where the parts of any join meet, into cells, and in a cell

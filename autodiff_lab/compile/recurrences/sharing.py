@@ -1,4 +1,4 @@
-"""Sharing: parts of one array that a backward pass reads are taken out of that array once more, not kept one by one.
+"""Sharing: parts of one array that a backward pass reads are taken from that array again, not kept one by one.
 
 A stencil reads nine parts of an image, and so does its backward pass.  Seen as they are, a loop would keep all nine of
 each turn, as the backward loop reads their values; taken again where that reads them, it keeps the image alone.

@@ -1,4 +1,4 @@
-"""Ops that one formula says: softmax and its losses, normalization, sums of squares."""
+"""Ops that one formula defines: softmax and its losses, normalization, sums of squares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that compiles for another one: see `elsewhere`.  It reads wishes and answers with machine code."""
+"""The process that compiles for another one: see `elsewhere`.  It reads requests and replies with machine code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops whose turns are independent, so that LLVM need not ask which arrays overlap before it makes vectors of them.
+"""Loops whose iterations are independent, so that LLVM need not ask which arrays overlap before it vectorizes them.
 
 LLVM compares every array that a loop writes with every other one, each time before the loop begins, and leaves a loop
 of more than some hundred pairs as it is.  A fused loop writes into new arrays, element by element, so that no turn

@@ -1,4 +1,4 @@
-"""Factorizations by LAPACK, called without NumPy's and SciPy's checks, and without copies to turn axes round.
+"""Factorizations by LAPACK, called without NumPy's and SciPy's checks, and without copies to swap axes.
 
 LAPACK's arrays lie by columns, so of an array in C's order it sees the transpose; each function here says what it asks
 about the transpose.  Stacks of small matrices go to NumPy, whose loop over them is compiled, or to loops of ours;

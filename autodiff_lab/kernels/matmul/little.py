@@ -1,4 +1,4 @@
-"""Factorizations and systems of small matrices inside compiled code, where a call of LAPACK would cost more than they.
+"""Factorizations and systems of small matrices inside compiled code, where calling LAPACK costs more than arithmetic.
 
 Generated modules import it.  Arrays are flat and begin with the first of `count` matrices; ``a_step`` is how far apart
 matrices lie, ``a_down`` their rows and ``a_along`` their columns, in elements.  Results are contiguous.  Each function
