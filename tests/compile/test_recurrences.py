@@ -175,7 +175,7 @@ def test_a_loop_without_a_compiled_form_stays_unrolled_and_says_so() -> None:
 
     compiled = agree(run, [lab.constant(np.eye(3, dtype="float32"))], 1e-5)
     assert not turns_of(compiled)
-    assert "A loop of 10 turns stays unrolled: it has no form for `sqrtm`." in compiled.why()
+    assert "A loop of 10 iterations stays unrolled: it has no form for `sqrtm`." in compiled.why()
 
 
 @pytest.mark.parametrize("name", ["eigh", "svd"])
@@ -192,7 +192,7 @@ def test_a_loop_around_an_op_of_several_results_says_so_too(name: str) -> None:
     given = lab.linalg.diag(lab.constant([1.0, 2.0, 4.0])) + 0.1
     compiled = agree(run, [given], 1e-4)
     assert not turns_of(compiled)
-    assert f"A loop of 6 turns stays unrolled: it has no form for `{name}`." in compiled.why()
+    assert f"A loop of 6 iterations stays unrolled: it has no form for `{name}`." in compiled.why()
     once = agree(getattr(lab.linalg, name), [given], 1e-5)
     assert "unrolled" not in once.why()
 

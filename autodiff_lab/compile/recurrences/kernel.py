@@ -157,7 +157,7 @@ class _Recurrences:
 
 
 def _stays(turns: int, why: str) -> str:
-    return f"A loop of {turns} turns stays unrolled: {why}"
+    return f"A loop of {turns} iterations stays unrolled: {why}"
 
 
 def _named(law: Any) -> tuple[int, ...]:
