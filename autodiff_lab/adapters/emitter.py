@@ -55,11 +55,11 @@ class Emitter:
     folders : sequence of str
         Its own folders: the user's line is the innermost one outside them.
     whole : int
-        Elements up to which a value is kept in full; larger ones are summarised.
+        Elements up to which a value is kept in full; larger ones are summarized.
     policy : callable, optional
         ``policy(array, leaf) -> Snapshot``, instead of `whole`.
     budget : int
-        Bytes of values that may be held until the recording is first used; later ones are summarised at once.
+        Bytes of values that may be held until the recording is first used; later ones are summarized at once.
     find : callable, optional
         Returns the id of one of the framework's objects, or None: `Recording.explain` then takes such objects.
 

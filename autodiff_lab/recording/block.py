@@ -29,12 +29,12 @@ class record:  # noqa: N801 - it is used as a statement: `with record() as recor
     title : str
         The heading of pictures.
     whole : int
-        Elements up to which a value is kept in full; larger ones are summarised. Leaves are kept in full up to
+        Elements up to which a value is kept in full; larger ones are summarized. Leaves are kept in full up to
         10,000 elements, beyond which the recording is not replayable.
     policy : callable, optional
         ``policy(array, leaf) -> Snapshot``, instead of `whole`.
     budget : int
-        Bytes of values that may be held until the recording is first used; later ones are summarised at once.
+        Bytes of values that may be held until the recording is first used; later ones are summarized at once.
     namespace : mapping of str to object, optional
         Where the names of tensors are looked up, instead of the local variables around the block.
     only, skip : str or sequence of str

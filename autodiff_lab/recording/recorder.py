@@ -35,7 +35,7 @@ from autodiff_lab.recording.snapshot import Policy, keep, kept
 
 cause_now, scope_now = CAUSE.get, SCOPE.get
 BUDGET = 256 * 1024 * 1024
-"""Bytes of values that a recorder holds by reference before it summarises at once."""
+"""Bytes of values that a recorder holds by reference before it summarizes at once."""
 
 
 class Recorder:

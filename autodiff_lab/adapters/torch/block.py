@@ -46,11 +46,11 @@ class record(TorchFunctionMode):  # noqa: N801 - it is used as a statement: `wit
     title : str
         The heading of pictures.
     whole : int
-        Elements up to which a value is kept in full; larger ones are summarised.
+        Elements up to which a value is kept in full; larger ones are summarized.
     policy : callable, optional
         ``policy(array, leaf) -> Snapshot``, instead of `whole`.
     budget : int
-        Bytes of values that may be held until the recording is first used; later ones are summarised at once.
+        Bytes of values that may be held until the recording is first used; later ones are summarized at once.
     namespace : mapping of str to object, optional
         Where the names of tensors are looked up, instead of the local variables around the block.
 

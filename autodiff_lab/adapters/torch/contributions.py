@@ -42,7 +42,7 @@ class Contributions:
         self.bytes = self.counted = 0
 
     def over_budget(self) -> bool:
-        """Return whether what the hooks put down does not fit into the budget: then it is summarised now."""
+        """Return whether what the hooks put down does not fit into the budget: then it is summarized now."""
         new = self.fired[self.counted :]
         self.counted = len(self.fired)
         self.bytes += sum([g.nbytes for _, shares, _ in new for g in shares or () if _dense(g)])
