@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import autodiff_lab as lab
 from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, read_step, save, take_focus
 from tests.browser.test_training_page import recorded
@@ -66,45 +65,6 @@ def test_a_program_opens_whole_with_its_input_and_its_loss(
         for wide in (1300, 640):
             theme = "dark" if dark else "light"
             screenshot(view, f"first-sight-{name.replace(' ', '-')}-{wide}-{theme}", dark=dark, width=wide)
-
-
-LINES = """root => [...root.querySelectorAll(".box:not(.frame)")].map(box => {
-    const home = box.querySelector(".body").getBoundingClientRect();
-    const shown = [...box.querySelectorAll(".chip, .head, .slot text")]
-        .filter(text => text.textContent && text.getClientRects().length);
-    const inside = shown.every(text => {
-        const at = text.getBoundingClientRect();
-        const across = at.left >= home.left - 1 && at.right <= home.right + 1;
-        return across && at.top >= home.top - 2 && at.bottom <= home.bottom + 2;
-    });
-    const gradient = shown.some(text => text.matches(".gradient"));
-    return { words: shown.map(text => text.textContent), inside, gradient, height: home.height };
-})"""
-
-
-@pytest.mark.parametrize("width", [1300, 1100, 1000, 800])
-def test_boxes_of_a_small_picture_show_values_and_on_the_way_back_gradients(
-    width: int, open_page: OpenPage, tmp_path: Path
-) -> None:
-    x, w = lab.constant([[0.1], [0.2], [0.3], [0.4]], name="x"), lab.Variable([[1.0]], name="w")
-    with lab.record() as recording:
-        for _ in range(3):
-            with lab.GradientTape() as tape:
-                loss = lab.reduce_mean(lab.square(lab.tanh(x @ w) - 0.5))
-            w.assign_sub(0.1 * tape.gradient(loss, w))
-    root = explorer(open_page(save(recording, tmp_path), width=width).page)
-    take_focus(root)
-    root.page.keyboard.press("Home")
-    for presses, direction in ((5, "forward"), (2, "backward")):
-        for _ in range(presses):
-            root.page.keyboard.press("ArrowRight")
-        root.page.wait_for_timeout(400)  # boxes and their letters glide
-        seen = root.evaluate(LINES)
-        assert all(box["inside"] for box in seen), [box for box in seen if not box["inside"]]
-        mean = next(box for box in seen if box["words"][0].startswith("mean"))
-        assert (len(mean["words"]) > 1) == (mean["height"] >= 28), (direction, mean)
-        if mean["height"] >= 28:
-            assert mean["gradient"] == (direction == "backward" or len(mean["words"]) > 2), (direction, mean)
 
 
 @pytest.mark.slow

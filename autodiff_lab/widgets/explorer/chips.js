@@ -39,7 +39,6 @@ export function overhang(box, scale) {
 
 /**
  * Put the lines of a box below each other, as many as have room below the name; at full size they stand where they were drawn.
- * Where one of two has room it is the gradient on the way back, once it is known, and else the value.
  * @param {Box} box
  * @param {Slot[]} slots of which none has cells
  * @param {number} scale
@@ -51,12 +50,10 @@ export function layLines(box, slots, scale) {
   const room = Math.min(slots.length, small ? Math.floor((height * scale - 2) / PITCH) - 1 : slots.length);
   const pitch = PITCH / scale;
   const first = (height - room * pitch) / 2;
-  const single = room === 1 && slots.length === 2;
-  slots.forEach(({ group, text, y }, at) => {
+  slots.forEach(({ text, y }, at) => {
     if (!text) return;
-    text.setAttribute("y", String(small ? first + (single ? 1 : at + 1) * pitch + FOOT / scale : y));
-    text.style.display = single || at < room ? "" : "none";
-    group.classList.toggle("single", single);
+    text.setAttribute("y", String(small ? first + (at + 1) * pitch + FOOT / scale : y));
+    text.style.display = at < room ? "" : "none";
   });
   return small && room > 0 ? first : undefined;
 }
