@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fillChip, layLines, lettersIn, overhang } from "../../autodiff_lab/widgets/explorer/chips.js";
+import { fillChip, overhang } from "../../autodiff_lab/widgets/explorer/chips.js";
 import { fold } from "../../autodiff_lab/widgets/explorer/fold.js";
 import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
 import {
@@ -98,24 +98,6 @@ test("a chip says as much of a name as can be read", () => {
   assert.deepEqual(written(0.5), ["softmax", "22.0px"]);
   assert.deepEqual(written(0.25), ["so‥", "44.0px"]);
   assert.deepEqual(written(0.1), ["", "110.0px"]);
-});
-
-test("lines stand below a name as long as they have room", () => {
-  const box = /** @type {import("../../autodiff_lab/widgets/explorer/scene.js").Box} */ (/** @type {unknown} */ ({ width: 100, height: 72, series: [] }));
-  const slot = (/** @type {number} */ y) => {
-    const set = { y: "", style: { display: "" }, setAttribute(/** @type {"y"} */ _, /** @type {string} */ value) { set.y = value; } };
-    return /** @type {any} */ ({ text: set, y });
-  };
-  const laid = (/** @type {number} */ scale) => {
-    const slots = [slot(40), slot(57)];
-    const first = layLines(box, slots, scale);
-    return [first, ...slots.map(({ text }) => (text.style.display ? null : Math.round(Number(text.y) * scale)))];
-  };
-  assert.deepEqual(laid(1), [undefined, 40, 57], "as they were drawn");
-  assert.deepEqual(laid(0.6).slice(1), [26, 39]);
-  assert.deepEqual(laid(0.5).slice(1), [29, null], "36 pixels are two lines");
-  assert.deepEqual(laid(0.3), [undefined, null, null]);
-  assert.deepEqual([1, 0.5, 0.1].map((scale) => lettersIn(box, scale)), [Infinity, 6, 3]);
 });
 
 test("a box is drawn wider for a short name, and only as a chip", () => {

@@ -12,9 +12,8 @@ import { CUT, PENDING, PENDING_MARK, counted, gradientText, isComplex, namesOf, 
 /** @import { Scene, Box, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /**
- * @typedef {{ group: SVGGElement, text: SVGTextElement | null, cells: SVGGElement | null, room: import("./cells.js").Room | null,
- *   pictured: Value | null | undefined, words: string, letters: number, y: number }} Slot where a value or a gradient is shown: as text, of which
- *   as many letters are written as have room, or as cells where it has any
+ * @typedef {{ group: SVGGElement, text: Element | null, cells: SVGGElement | null, room: import("./cells.js").Room | null,
+ *   pictured: Value | null | undefined }} Slot where a value or a gradient is shown: as text, or as cells where it has any
  * @typedef {{ group: SVGGElement, chip: SVGTextElement, value: Slot | null, gradient: Slot | null,
  *   arrived: Element | null, turn: SVGCircleElement | null, shown: string, seen: unknown[] }} BoxPicture `seen` is what the lines were written from
  */
@@ -98,16 +97,7 @@ function makeSlot(name, row, room) {
   const cells = room && drawing("g", { class: `cells ${name}`, transform: `translate(${x} ${y - (beside ? 11 : 8)})` });
   group.append(text);
   if (cells) group.append(cells);
-  return { group, text, cells, room, pictured: undefined, words: "", letters: Infinity, y };
-}
-
-/** Write as much of the text of a box's lines as has room. @param {BoxPicture} picture @param {number} letters */
-export function fitLines(picture, letters) {
-  for (const slot of [picture.value, picture.gradient]) {
-    if (!slot || slot.letters === letters) continue;
-    slot.letters = letters;
-    if (slot.text) setText(slot.text, cut(slot.words, letters));
-  }
+  return { group, text, cells, room, pictured: undefined };
 }
 
 /**
@@ -120,8 +110,7 @@ export function fitLines(picture, letters) {
 function fillSlot(slot, text, value, framed = false) {
   const pictured = value && slot.room && picturedSize(value) ? value : null;
   const cells = slot.cells && (pictured || (framed && !value)) ? slot.cells : null;
-  slot.words = cells ? "" : text;
-  if (slot.text) setText(slot.text, cut(slot.words, slot.letters));
+  if (slot.text) setText(slot.text, cells ? "" : text);
   const next = cells ? pictured : undefined;
   if (!slot.cells || !slot.room || slot.pictured === next) return;
   slot.pictured = next;

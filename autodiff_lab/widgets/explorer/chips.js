@@ -1,31 +1,21 @@
-// Chips: what boxes show where the picture is too small for their lines, a name and the start of a value that stay
-// readable.
+// Chips: what boxes show where the picture is too small for their numbers, a name that stays readable.
 
 import { setText } from "../dom.js";
 import { CUT } from "./words.js";
 
 /** @import { Box } from "./scene.js" */
-/** @import { Slot } from "./boxes.js" */
 
-/** Scale below which lines of text are too small to be read as they are drawn. */
+/** Scale below which numbers have no room at the size at which they can be read. */
 export const READABLE = 0.8;
 /** Pixels on the screen that letters have at least. */
 export const LETTERS = 11;
 /** Scale below which a name has no room above cells. */
 export const TINY = 0.5;
 const ABOVE = 17;
-/** Pixels on the screen from one line to the next, and from the middle of letters to their foot. */
-const PITCH = 13;
-const FOOT = 4;
-/** The height of the curve below the lines of a loop. */
-const CURVED = 30;
 const LETTER_WIDTH = 6.6;
 const SHORT_NAME = 5;
 /** The letters of short names are the wide ones more often. */
 const WIDE_LETTER = 8;
-
-/** How many letters of a value have room in a box. @param {Box} box @param {number} scale */
-export const lettersIn = (box, scale) => (scale < READABLE ? Math.max(3, Math.floor((box.width * scale - 10) / LETTER_WIDTH)) : Infinity);
 
 /** The last part of a name. @param {Box} box */
 const shortest = (box) => box.label.split("/").pop() ?? "";
@@ -38,37 +28,15 @@ export function overhang(box, scale) {
 }
 
 /**
- * Put the lines of a box below each other, as many as have room below the name; at full size they stand where they were drawn.
- * @param {Box} box
- * @param {Slot[]} slots of which none has cells
- * @param {number} scale
- * @returns {number | undefined} where the middle of the name is, if a line stands below it
- */
-export function layLines(box, slots, scale) {
-  const small = scale < READABLE;
-  const height = box.height - (box.series.length ? CURVED : 0);
-  const room = Math.min(slots.length, small ? Math.floor((height * scale - 2) / PITCH) - 1 : slots.length);
-  const pitch = PITCH / scale;
-  const first = (height - room * pitch) / 2;
-  slots.forEach(({ text, y }, at) => {
-    if (!text) return;
-    text.setAttribute("y", String(small ? first + (at + 1) * pitch + FOOT / scale : y));
-    text.style.display = at < room ? "" : "none";
-  });
-  return small && room > 0 ? first : undefined;
-}
-
-/**
  * Write the name as large as can be read, and as much of it as the box has room for.
  * @param {Box} box
  * @param {SVGTextElement} chip
  * @param {number} scale
  * @param {boolean} [pictured] whether cells stand below the name
- * @param {number} [y] where its middle is, above lines
  */
-export function fillChip(box, chip, scale, pictured = false, y = undefined) {
+export function fillChip(box, chip, scale, pictured = false) {
   const middle = box.series.length ? box.height * 0.38 : box.height / 2;
-  chip.setAttribute("y", String(y ?? (pictured && scale >= TINY ? ABOVE : middle)));
+  chip.setAttribute("y", String(pictured && scale >= TINY ? ABOVE : middle));
   const beyond = overhang(box, scale);
   const room = Math.floor((box.width * scale + 2 * beyond - 4) / LETTER_WIDTH);
   const times = box.turns.length ? ` ×${box.turns.length}` : "";

@@ -2,8 +2,8 @@
 
 import { drawing, element, setText } from "../dom.js";
 import { followPointer, watchSize } from "../host.js";
-import { cornerOf, drawBox, fitLines, paintBox, tensorWords, tipOf } from "./boxes.js";
-import { LETTERS, READABLE, TINY, fillChip, layLines, lettersIn, overhang } from "./chips.js";
+import { cornerOf, drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
+import { LETTERS, READABLE, TINY, fillChip, overhang } from "./chips.js";
 import { Colours } from "./colours.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { appear, glide } from "./motion.js";
@@ -209,15 +209,9 @@ export class GraphPanel {
     this.canvas.style.setProperty("--scale", String(Math.min(scale, 1)));
     const letters = `${Math.max(SMALL_PRINT, LETTERS / Math.max(scale, READABLE)).toFixed(1)}px`;
     if (this.canvas.style.getPropertyValue("--letters") !== letters) this.canvas.style.setProperty("--letters", letters);
-    if (scale === this.written || !this.view || (!small && !this.written)) return;
+    if (!small || scale === this.written || !this.view) return;
     this.written = scale;
-    this.view.boxes.forEach((box, at) => {
-      if (box.kind === "frame") return;
-      const { chip, value, gradient } = this.boxes[at];
-      fitLines(this.boxes[at], lettersIn(box, scale));
-      const y = value?.cells ? undefined : layLines(box, value && gradient ? [value, gradient] : value ? [value] : [], scale);
-      if (small) fillChip(box, chip, scale, Boolean(value?.cells), y);
-    });
+    this.view.boxes.forEach((box, at) => box.kind !== "frame" && fillChip(box, this.boxes[at].chip, scale, Boolean(this.boxes[at].value?.cells)));
   }
 
   /**
