@@ -163,6 +163,7 @@ def test_a_script_that_does_not_parse_writes_nothing(
         (["."], ". is a folder"),
         ([str(NET), "--html", "no/such/folder/page.html"], "there is no folder no/such/folder"),
         ([str(NET), "--json", "."], ". is a folder"),
+        ([str(NET), "--to", "run.json"], "Try --to run.jsonl, or --json run.json"),
         ([str(NET), "--to", "nowhere/run.jsonl"], "there is no folder nowhere to write run.jsonl to"),
     ],
 )
@@ -182,13 +183,15 @@ def test_a_script_that_uses_no_op_is_told_so(script: Callable[[str], str], capsy
     assert "Nothing was recorded" in capsys.readouterr().err
 
 
-def test_a_page_of_a_script_that_failed_at_once_is_not_to_be_stepped_through(
+def test_a_script_that_fails_at_once_is_not_to_be_stepped_through(
     tmp_path: Path, script: Callable[[str], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["record", script("[].nonsense\n"), "--html", str(tmp_path / "page.html")]) == 1
-    told = capsys.readouterr().err
-    assert "Nothing was recorded: the script failed before it ran an op." in told
-    assert told.rstrip().endswith("ended by AttributeError. Open it in a browser.")
+    page = tmp_path / "bad.html"
+    assert main(["record", script("import autodiff_lab as lab\nlab.nonsense\n"), "--html", str(page)]) == 1
+    said = capsys.readouterr().err
+    assert "bad.html: 0 ops, ended by AttributeError. It has no steps." in said
+    assert "arrow key" not in said
+    assert "Nothing was recorded" not in said, "the traceback says why"
 
 
 def test_the_source_may_have_an_encoding_of_its_own(

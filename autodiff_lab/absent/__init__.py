@@ -43,6 +43,10 @@ TABLES = {
 """Each namespace with the names that it does not have."""
 
 
+_ALIKE = 0.7
+"""From which likeness on, between 0 and 1, a name is taken for a misspelt one."""
+
+
 def no_name(module: ModuleType, name: str) -> AttributeError:
     """Return the error for a name that a namespace does not have: what to use, or where the name is.
 
@@ -53,9 +57,21 @@ def no_name(module: ModuleType, name: str) -> AttributeError:
     module 'autodiff_lab' has no attribute 'log'. Try lab.math.log.
     >>> print(no_name(lab.keras, "mixed_precision"))
     module 'autodiff_lab.keras' has no attribute 'mixed_precision'. Try dtype=... of each layer; a model may mix...
+    >>> print(no_name(lab, "reduce_sums"))
+    module 'autodiff_lab' has no attribute 'reduce_sums'. Did you mean: 'reduce_sum'?
     """
     cure = cure_for(module.__name__, name)
-    text = f"module {module.__name__!r} has no attribute {name!r}" + (f". Try {cure}." if cure else "")
+    text = f"module {module.__name__!r} has no attribute {name!r}"
+    if cure:
+        return AttributeError(f"{text}. Try {cure}.", name=name, obj=module)
+    if name.startswith("_"):  # Python itself asks for those
+        return AttributeError(text, name=name, obj=module)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, dir(module), 1, _ALIKE)
+    if near:
+        # What Python adds in a terminal, and a notebook does not; without `obj` Python does not add it once more.
+        return AttributeError(f"{text}. Did you mean: {near[0]!r}?", name=name)
     return AttributeError(text, name=name, obj=module)
 
 

@@ -60,7 +60,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     """Run the script, then write what was requested."""
     path: Path = options.script
-    problem = _problem(path, [getattr(options, name) for name in _FILES])
+    problem = _problem(path, [getattr(options, name) for name in _FILES], options.to)
     if problem:
         print(f"autodiff-lab record: {problem}", file=sys.stderr)
         return 2
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, rest: Sequence[str]) -> int:
     return status
 
 
-def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
+def _problem(script: Path, outputs: Sequence[Path | None], to: Path | None) -> str:
     """Return what is wrong with the files, before a long script runs in vain."""
     if not script.exists():
         return f"there is no file {script}."
@@ -106,13 +106,13 @@ def _problem(script: Path, outputs: Sequence[Path | None]) -> str:
             return f"{output} is the script itself; name another file to write to."
         if output is not None and output.is_dir():
             return f"{output} is a folder; name a file in it."
+    if to is not None and to.suffix == ".json":
+        lines = to.with_suffix(".jsonl")
+        return f"{to} would not be JSON: --to writes one event a line. Try --to {lines}, or --json {to}."
     return ""
 
 
 def _say_nothing_was_recorded(recording: Recording) -> None:
-    if recording.error:
-        say("Nothing was recorded: the script failed before it ran an op.")
-        return
     title = _TITLES.get(recording.framework, "autodiff_lab")
     say(
         f"Nothing was recorded: the script ran no op of {title}, or ran them in threads or processes of its "
@@ -122,12 +122,12 @@ def _say_nothing_was_recorded(recording: Recording) -> None:
 
 def _write(recording: Recording, options: argparse.Namespace, here: Path) -> None:
     summary = repr(recording).partition(": ")[2].rstrip(">")
-    if not recording.applications:
+    if not recording.applications and recording.error is None:
         _say_nothing_was_recorded(recording)
     if options.html is not None:
         recording.to_html(here / options.html, title=recording.title)
-        steps = " and press the right arrow key" if recording.applications else ""
-        say(f"{options.html}: {summary}. Open it in a browser{steps}.")
+        steps = "Open it in a browser and press the right arrow key." if recording.order else "It has no steps."
+        say(f"{options.html}: {summary}. {steps}")
     if options.json is not None:
         recording.save(here / options.json)
     for name in filter(None, (options.json, options.to)):  # the second was written while the script ran

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import autodiff_lab as lab
 from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, read_step, save, take_focus
 from tests.browser.test_training_page import recorded
@@ -121,3 +123,18 @@ def test_full_screen_and_back(open_page: OpenPage, tmp_path: Path, monkeypatch: 
     take_focus(root)
     page.keyboard.press("F")
     page.wait_for_function("document.fullscreenElement === null")
+
+
+@pytest.mark.parametrize("error", [None, "AttributeError: no such name"])
+def test_an_empty_recording_says_so_and_offers_nothing_to_drag(
+    open_page: OpenPage, tmp_path: Path, error: str | None
+) -> None:
+    with lab.record() as recording:
+        pass
+    root = explorer(open_page(save(replace(recording, error=error), tmp_path, "empty")).page)
+    said = "No op was recorded before the program ended with" if error else "No op was recorded: none ran"
+    for place in (".notice", ".card", ".live"):
+        assert said in root.locator(place).inner_text()
+        assert (error or "") in root.locator(place).inner_text()
+    assert "Drag" not in root.inner_text()
+    assert "steps; nothing has run yet" not in root.inner_text()

@@ -4,6 +4,7 @@ import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,17 @@ def test_a_misspelt_name_is_guessed_by_python(line: str, tmp_path: Path) -> None
     script = tmp_path / "typo.py"
     script.write_text(f"import autodiff_lab as lab\n{line}\n")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert "Did you mean: '" in done.stderr
+    assert done.stderr.count("Did you mean: '") == 1
     assert "Try" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ask", "meant"), [(lambda: lab.reduce_sums, "reduce_sum"), (lambda: lab.nn.relv, "relu")]
+)
+def test_a_misspelt_name_is_guessed_in_notebooks_too(ask: Callable[[], Any], meant: str) -> None:
+    """They show the message and not what a terminal adds to it."""
+    with pytest.raises(AttributeError, match=rf"Did you mean: '{meant}'\?$"):
+        ask()
 
 
 @pytest.mark.parametrize("line", ["from autodiff_lab.nn import relv", "import autodiff_lab.nothing_such"])

@@ -8,7 +8,7 @@ import { gradientOf, hasValue } from "./fold.js";
 import { makeGrids } from "./grids.js";
 import { hasCells } from "./jump.js";
 import { usersOf } from "./trace.js";
-import { PENDING, arrivals, bracketed, conjugate, counter, filled, isComplex, namesOf, sumText } from "./words.js";
+import { PENDING, arrivals, bracketed, conjugate, counter, filled, isComplex, namesOf, nothingRan, sumText } from "./words.js";
 
 /** @import { Scene, Step, Value, Application, Flow, Tensor } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -29,7 +29,7 @@ export function paintCard(card, scene, state) {
   const application = state.now ? scene.applications.get(state.now.application) : undefined;
   const heading = element("p", { class: "counter", "data-phase": state.now && state.now.within >= 0 ? "backward" : state.phase }, counter(scene, state));
   if (!state.now || !application) {
-    const told = scene.last ? "Nothing has run yet. The right arrow key takes the first step." : "No op was recorded.";
+    const told = scene.last ? "Nothing has run yet. The right arrow key takes the first step." : nothingRan(scene);
     return card.replaceChildren(heading, element("p", { class: "sentence" }, told));
   }
   const body = state.now.sweep < 0 ? forwardBody(scene, application) : backwardBody(scene, state, state.now, application);

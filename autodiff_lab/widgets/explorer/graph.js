@@ -9,7 +9,7 @@ import { drawEdge, paintEdge } from "./edges.js";
 import { appear, glide } from "./motion.js";
 import { twins, usersOf } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
-import { counted } from "./words.js";
+import { counted, nothingRan } from "./words.js";
 
 /** @import { View, Box } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -79,9 +79,10 @@ export class GraphPanel {
     this.taken = -1;
     this.trace(null);
     this.moved = false;
-    this.canvas.setAttribute("class", view.why ? "canvas absent" : "canvas");
-    setText(this.notice, view.why);
-    this.notice.hidden = !view.why;
+    const why = view.why || (view.boxes.length ? "" : nothingRan(this.scene));
+    this.canvas.setAttribute("class", why ? "canvas absent" : "canvas");
+    setText(this.notice, why);
+    this.notice.hidden = !why;
     const layers = ["frames", "edges", "boxes", "shares"].map((name) => drawing("g", { class: name }));
     const [frames, edges, boxes, shares] = layers;
     this.edges = view.edges.map((edge, at) => drawEdge(this.scene, view, edge, at, shares));

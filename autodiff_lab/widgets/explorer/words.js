@@ -34,6 +34,11 @@ export const namesOf = (scene, tensors) => tensors.map((number) => scene.tensors
 /** Names as they stand in a formula: a sum or product is held together by parentheses. @param {string[]} names */
 export const bracketed = (names) => names.map((name) => (/^[^"']* [-+*/@<>=]+ /.test(name) ? `(${name})` : name));
 
+/** What there is to say where there is nothing to see. @param {Scene} scene */
+export function nothingRan({ error }) {
+  return error ? `No op was recorded before the program ended with ${error.replace(/[.!?]?$/, ".")}` : "No op was recorded: none ran in the block.";
+}
+
 /** @param {Scene} scene @param {State} state */
 export function counter(scene, state) {
   if (state.phase === "start") return `Start · ${counted(scene.last, "step")}`;
@@ -47,6 +52,7 @@ export function counter(scene, state) {
  */
 export function liveLine(scene, state) {
   const { now } = state;
+  if (!scene.last) return nothingRan(scene);
   if (now === null) return `Start of ${scene.last} steps; nothing has run yet.`;
   const application = scene.applications.get(now.application);
   if (!application) return counter(scene, state);

@@ -79,7 +79,8 @@ export class Tuner extends Part {
   show(at) {
     const number = this.inputOf(at);
     const isLeaf = ["variable", "constant", "converted"].includes(this.graph.view?.boxes[at]?.kind ?? "");
-    this.way = number < 0 ? (isLeaf ? this.changes.off : this.usable ? "Drag an input sideways, or select one and type its numbers." : "") : this.way;
+    const some = this.usable && this.graph.boxes.some((_, at) => this.inputOf(at) >= 0);
+    this.way = number < 0 ? (isLeaf ? this.changes.off : some ? "Drag an input sideways, or select one and type its numbers." : "") : this.way;
     if (number !== this.shown) this.build(number);
     this.paint();
   }
