@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import autodiff_lab as lab
+from autodiff_lab.recording import Recording
 from tests.browser.conftest import OpenPage, Screenshot
 from tests.browser.pages import explorer, read_step, save, take_focus
 from tests.browser.test_training_page import recorded
@@ -123,6 +124,49 @@ def test_full_screen_and_back(open_page: OpenPage, tmp_path: Path, monkeypatch: 
     take_focus(root)
     page.keyboard.press("F")
     page.wait_for_function("document.fullscreenElement === null")
+
+
+SMALL = """root => [...root.querySelectorAll(".box")].map(box => {
+    const [body, ...texts] = [box.querySelector(".body"), ...box.querySelectorAll(".chip, .small")].map(e => e.getBoundingClientRect());
+    const inside = texts.every(text => !text.width || text.left >= body.left - 1 && text.right <= body.right + 1 && text.top >= body.top - 1 && text.bottom <= body.bottom + 1);
+    return { inside, numbers: [...box.querySelectorAll(".small")].filter(e => e.getClientRects().length).map(e => e.textContent) };
+})"""
+
+
+def chain() -> Recording:
+    x = lab.Variable(0.7, name="x")
+    with lab.record(title="a chain of eight") as recording, lab.GradientTape() as tape:
+        y = lab.sin(lab.exp(lab.cos(lab.tanh(lab.sqrt(lab.square(lab.sigmoid(-x)))))))
+        tape.gradient(y, x)
+    return recording
+
+
+def test_small_boxes_show_their_numbers_where_there_is_room(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page(save(chain(), tmp_path), width=900).page
+    root = explorer(page)
+    take_focus(root)
+    page.keyboard.press("End")
+    assert root.evaluate(SIGHT)["scale"] < 0.92
+    seen = root.evaluate(SMALL)
+    assert all(box["inside"] for box in seen), seen
+    assert all(len(box["numbers"]) == 2 for box in seen), seen
+    assert seen[0]["numbers"][0] == "0.7"
+    assert not root.locator(".enlarge").is_visible()
+
+
+def test_where_there_is_no_room_a_button_shows_the_numbers(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page(save(chain(), tmp_path), width=400).page
+    root = explorer(page)
+    take_focus(root)
+    page.keyboard.press("End")
+    for _ in range(4):
+        page.keyboard.press("-")
+    assert not any(box["numbers"] for box in root.evaluate(SMALL))
+    root.locator(".enlarge").click()
+    assert root.locator(".box .slot text.value").first.is_visible()
+    assert not root.locator(".enlarge").is_visible()
+    page.keyboard.press("Home")
+    assert read_step(root)["step"] == 0, "the keys go to the picture again"
 
 
 @pytest.mark.parametrize("error", [None, "AttributeError: no such name"])

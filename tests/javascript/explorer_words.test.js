@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fillChip, overhang } from "../../autodiff_lab/widgets/explorer/chips.js";
+import { fillChip, overhang, shortened } from "../../autodiff_lab/widgets/explorer/chips.js";
 import { fold } from "../../autodiff_lab/widgets/explorer/fold.js";
 import { decode } from "../../autodiff_lab/widgets/explorer/scene.js";
 import {
@@ -146,4 +146,15 @@ test("a complex number has one form, whoever wrote it", () => {
   assert.equal(withI("(1+2j)"), "1 + 2i");
   assert.equal(withI("(-1.5e-05-2e+20j)"), "−1.5e−05 − 2e+20i");
   assert.equal(withI("[(1+0j), (-0-nanj)]"), "[1 + 0i, −0 − nani]");
+});
+
+test("where there is little room digits go first, and a number is never cut", () => {
+  assert.equal(shortened("0.04824", 7), "0.04824");
+  assert.equal(shortened("0.04824", 6), "0.0482");
+  assert.equal(shortened("0.04824", 4), "");
+  assert.equal(shortened("1.234e−12", 7), "1.2e−12");
+  assert.equal(shortened("from −11.53 to 8.317", 17), "from −12 to 8.3");
+  assert.equal(shortened("[0.1234, 0.5678, 0.9]", 10), "[0.12,‥");
+  assert.equal(shortened("mean 0.25, spread 0.1234", 15), "mean 0.25, spr‥");
+  assert.equal(shortened("no path", 5), "no p‥");
 });

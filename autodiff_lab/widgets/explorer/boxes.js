@@ -3,6 +3,7 @@
 import { remembered } from "../basics.js";
 import { drawing, setAttribute, setText } from "../dom.js";
 import { drawCells, picturedSize } from "./cells.js";
+import { shortened } from "./chips.js";
 import { firstOf } from "./edges.js";
 import { gradientOf, hasValue } from "./fold.js";
 import { isInside } from "./scene.js";
@@ -12,8 +13,9 @@ import { CUT, PENDING, PENDING_MARK, counted, gradientText, isComplex, namesOf, 
 /** @import { Scene, Box, Tensor, Value } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 /**
- * @typedef {{ group: SVGGElement, text: Element | null, cells: SVGGElement | null, room: import("./cells.js").Room | null,
- *   pictured: Value | null | undefined }} Slot where a value or a gradient is shown: as text, or as cells where it has any
+ * @typedef {{ name: string, full: string, letters: number, small: SVGTextElement | null, group: SVGGElement, text: Element | null, cells: SVGGElement | null, room: import("./cells.js").Room | null,
+ *   pictured: Value | null | undefined }} Slot where a value or a gradient is shown: as text, or as cells where it has any;
+ *   `small` is the text in a small picture, of so many `letters`
  * @typedef {{ group: SVGGElement, chip: SVGTextElement, value: Slot | null, gradient: Slot | null,
  *   arrived: Element | null, turn: SVGCircleElement | null, shown: string, seen: unknown[] }} BoxPicture `seen` is what the lines were written from
  */
@@ -97,7 +99,7 @@ function makeSlot(name, row, room) {
   const cells = room && drawing("g", { class: `cells ${name}`, transform: `translate(${x} ${y - (beside ? 11 : 8)})` });
   group.append(text);
   if (cells) group.append(cells);
-  return { group, text, cells, room, pictured: undefined };
+  return { name, full: "", letters: 0, small: null, group, text, cells, room, pictured: undefined };
 }
 
 /**
@@ -110,7 +112,9 @@ function makeSlot(name, row, room) {
 function fillSlot(slot, text, value, framed = false) {
   const pictured = value && slot.room && picturedSize(value) ? value : null;
   const cells = slot.cells && (pictured || (framed && !value)) ? slot.cells : null;
-  if (slot.text) setText(slot.text, cells ? "" : text);
+  slot.full = cells ? "" : text;
+  if (slot.text) setText(slot.text, slot.full);
+  if (slot.small && slot.letters) setText(slot.small, shortened(slot.full, slot.letters));
   const next = cells ? pictured : undefined;
   if (!slot.cells || !slot.room || slot.pictured === next) return;
   slot.pictured = next;

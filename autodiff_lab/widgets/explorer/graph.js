@@ -3,7 +3,7 @@
 import { drawing, element, setText } from "../dom.js";
 import { followPointer, watchSize } from "../host.js";
 import { cornerOf, drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
-import { LETTERS, READABLE, TINY, fillChip, overhang } from "./chips.js";
+import { FAR, LETTERS, READABLE, TINY, fillChip, overhang, placeNumbers } from "./chips.js";
 import { Colours } from "./colours.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { appear, glide } from "./motion.js";
@@ -64,10 +64,11 @@ export class GraphPanel {
     this.colours = new Colours(this.scene, this.canvas);
     this.notice = element("p", { class: "notice" });
     this.inspector = element("div", { class: "inspector" });
+    this.enlarge = element("button", { type: "button", class: "enlarge", hidden: true, title: "Zoom in (+)", onclick: () => this.read() }, element("kbd", {}, "+"), " shows all numbers");
     this.element = element(
       "div",
       { class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph", "aria-label": "Graph of the program", "aria-description": TREE },
-      this.halo, this.canvas, this.notice, this.inspector,
+      this.halo, this.canvas, this.notice, this.inspector, this.enlarge,
     );
     this.listen();
   }
@@ -184,6 +185,16 @@ export class GraphPanel {
     this.moved = true;
   }
 
+  /** So large that every box shows its numbers, about the one of the step. */
+  read() {
+    const { view } = this;
+    if (!view) return;
+    const about = this.home ?? { x: 0, y: 0, width: view.width, height: view.height };
+    this.move(centred({ ...this.look, scale: READABLE }, about, view, this.size()), true);
+    this.moved = true;
+    this.element.focus({ preventScroll: true });
+  }
+
   /** @param {{ x: number, y: number, width: number, height: number }} area */
   centreOn(area) {
     if (this.view) this.move(centred(this.look, area, this.view, this.size()), true);
@@ -206,13 +217,21 @@ export class GraphPanel {
   writeChips(scale) {
     const small = scale < READABLE;
     this.canvas.classList.toggle("chips", small);
+    this.canvas.classList.toggle("far", scale < FAR);
     this.canvas.classList.toggle("tiny", scale < TINY);
     this.canvas.style.setProperty("--scale", String(Math.min(scale, 1)));
-    const letters = `${Math.max(SMALL_PRINT, LETTERS / Math.max(scale, READABLE)).toFixed(1)}px`;
+    const letters = `${Math.max(SMALL_PRINT, LETTERS / Math.max(scale, FAR)).toFixed(1)}px`;
     if (this.canvas.style.getPropertyValue("--letters") !== letters) this.canvas.style.setProperty("--letters", letters);
+    if (!small) this.enlarge.hidden = true;
     if (!small || scale === this.written || !this.view) return;
     this.written = scale;
-    this.view.boxes.forEach((box, at) => box.kind !== "frame" && fillChip(box, this.boxes[at].chip, scale, Boolean(this.boxes[at].value?.cells)));
+    let hides = false;
+    this.view.boxes.forEach((box, at) => {
+      if (box.kind === "frame") return;
+      fillChip(box, this.boxes[at].chip, scale, Boolean(this.boxes[at].value?.cells));
+      hides = placeNumbers(box, this.boxes[at], scale) || hides;
+    });
+    this.enlarge.hidden = !hides;
   }
 
   /**
