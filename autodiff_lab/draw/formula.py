@@ -91,9 +91,11 @@ def _cleaned(element: ElementTree.Element) -> str:
         # Few fonts stretch a bar, so the style sheet draws it over the whole.
         return f'<mrow class="overline">{_cleaned(element[0])}</mrow>'
     inside = escape(element.text or "", quote=False)
+    after = iter(element[1:])
     for child in element:
         inside += _cleaned(child) + escape(child.tail or "", quote=False)
-        if name in ("math", "mrow") and child is not element[-1] and _is_function(child):
+        follows = next(after, None)
+        if name in ("math", "mrow") and follows is not None and (_is_function(child) or _are_inputs(child, follows)):
             inside += _THIN_SPACE
     if name not in _ELEMENTS:
         return inside
@@ -108,6 +110,26 @@ def _cleaned(element: ElementTree.Element) -> str:
 
 _BARS = frozenset("\u00af\u2015\u203e")
 _THIN_SPACE = '<mspace width="0.167em"></mspace>'
+
+
+def _are_inputs(one: ElementTree.Element, other: ElementTree.Element) -> bool:
+    """Return whether two inputs stand beside each other, whose names would run together: ``hiddenW2``."""
+    return _ends_as_input(one) and _begins_as_input(other)
+
+
+def _begins_as_input(element: ElementTree.Element) -> bool:
+    inner = element[0] if len(element) else None
+    return _is_mark(element) if inner is None else _begins_as_input(inner)
+
+
+def _ends_as_input(element: ElementTree.Element) -> bool:
+    name = element.tag.rpartition("}")[2]
+    inner = (element[-1] if name == "mrow" else element[0]) if len(element) else None
+    return _is_mark(element) if inner is None else _ends_as_input(inner)
+
+
+def _is_mark(element: ElementTree.Element) -> bool:
+    return len(element.text or "") == 1 and ord(element.text or "") >= FIRST_MARK
 
 
 def _is_function(element: ElementTree.Element) -> bool:

@@ -13,9 +13,12 @@ import { PENDING, arrivals, bracketed, conjugate, counter, filled, isComplex, na
 /** @import { Scene, Step, Value, Application, Flow, Tensor } from "./scene.js" */
 /** @import { State } from "./fold.js" */
 
+/** The sizes of a formula, as the style sheet has it and at least. */
+const RULE = 18;
+const RULE_LEAST = 12;
 /** Characters from which the numbers of a product stand below each other. */
 const LONG = 9;
-const LEGEND = "The darker a cell, the larger its number, ignoring the sign; a minus marks negative numbers. Spread is the standard deviation.";
+const LEGEND = "The stronger the colour of a cell, the larger its number, ignoring the sign; a minus marks negative numbers. Spread is the standard deviation.";
 /** How many uses of a tensor are listed. */
 const MOST_USERS = 8;
 
@@ -33,7 +36,16 @@ export function paintCard(card, scene, state) {
     return card.replaceChildren(heading, element("p", { class: "sentence" }, told));
   }
   const body = state.now.sweep < 0 ? forwardBody(scene, application) : backwardBody(scene, state, state.now, application);
-  return card.replaceChildren(heading, ...title(scene, application), ...body);
+  card.replaceChildren(heading, ...title(scene, application), ...body);
+  return fitFormulas(card);
+}
+
+/** MathML has no line breaks: a formula that is wider than the card is set smaller, and if need be scrolls. @param {HTMLElement} card */
+function fitFormulas(card) {
+  for (const rule of /** @type {NodeListOf<HTMLElement>} */ (card.querySelectorAll(".rule"))) {
+    const { clientWidth, scrollWidth } = rule;
+    if (scrollWidth > clientWidth && clientWidth) rule.style.fontSize = `${Math.max(RULE_LEAST, Math.floor((RULE * clientWidth) / scrollWidth))}px`;
+  }
 }
 
 /**
@@ -76,12 +88,15 @@ function title(scene, application) {
     ? element("button", { type: "button", class: "place goes", title: "Go to this line (l)" }, place.where)
     : element("span", { class: "place" }, place?.where ?? "");
   /** @type {Element[]} */
-  const parts = [element("h3", {}, element("span", { class: "op" }, op.name), symbol && element("span", { class: "symbol" }, symbol), where)];
+  const parts = [element("h3", {}, element("span", { class: "op" }, ...breakable(op.name)), symbol && element("span", { class: "symbol" }, symbol), where)];
   if (application.of) parts.push(element("p", { class: "detail" }, capitalised(application.of)));
   if (place?.line) parts.push(element("code", { class: "line", title: place.line }, place.line));
   if (op.sentence) parts.push(element("p", { class: "sentence" }, sentence(filled(op.sentence, namesOf(scene, application.inputs)))));
   return parts;
 }
+
+/** A long name breaks after its underscores, and nowhere else. @param {string} name */
+const breakable = (name) => name.split(/(?<=_)/).flatMap((part, at) => (at ? [element("wbr"), part] : [part]));
 
 /** @param {string} text */
 const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);

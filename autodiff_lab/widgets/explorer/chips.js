@@ -77,7 +77,7 @@ export function placeNumbers(box, { chip, value, gradient }, scale) {
     slot.letters = at < lines ? letters : 0;
     slot.group.classList.toggle("fits", at < lines);
     if (at >= lines) return;
-    slot.small ??= slot.group.appendChild(drawing("text", { class: `small ${slot.name}` }));
+    slot.small ??= slot.group.appendChild(drawing("text", { class: `small small-${slot.name}` }));
     slot.small.setAttribute("x", String(box.width / 2));
     slot.small.setAttribute("y", String(first + ((at + 1) * CHIP_LINE) / scale));
     slot.small.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;

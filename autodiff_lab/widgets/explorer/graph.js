@@ -2,14 +2,15 @@
 
 import { drawing, element, setText } from "../dom.js";
 import { followPointer, watchSize } from "../host.js";
-import { cornerOf, drawBox, paintBox, tensorWords, tipOf } from "./boxes.js";
+import { cornerOf, drawBox, paintBox } from "./boxes.js";
 import { FAR, LETTERS, READABLE, TINY, fillChip, overhang, placeNumbers } from "./chips.js";
 import { Colours } from "./colours.js";
 import { drawEdge, paintEdge } from "./edges.js";
 import { appear, glide } from "./motion.js";
-import { twins, usersOf } from "./trace.js";
+import { Tip, boxAt } from "./tip.js";
+import { twins } from "./trace.js";
 import { centred, fitted, revealed, roomFor, zoomed } from "./viewport.js";
-import { counted, nothingRan } from "./words.js";
+import { nothingRan } from "./words.js";
 
 /** @import { View, Box } from "./scene.js" */
 /** @import { State } from "./fold.js" */
@@ -63,12 +64,12 @@ export class GraphPanel {
     this.canvas = drawing("svg", { class: "canvas", "aria-hidden": "true" }, this.world);
     this.colours = new Colours(this.scene, this.canvas);
     this.notice = element("p", { class: "notice" });
-    this.inspector = element("div", { class: "inspector" });
+    this.tip = new Tip(this);
     this.enlarge = element("button", { type: "button", class: "enlarge", hidden: true, title: "Zoom in (+)", onclick: () => this.read() }, element("kbd", {}, "+"), " shows all numbers");
     this.element = element(
       "div",
       { class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph", "aria-label": "Graph of the program", "aria-description": TREE },
-      this.halo, this.canvas, this.notice, this.inspector, this.enlarge,
+      this.halo, this.canvas, this.notice, this.tip.element, this.enlarge,
     );
     this.listen();
   }
@@ -95,7 +96,7 @@ export class GraphPanel {
     this.written = 0;
     this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));
     this.homes.delete(-1);
-    setText(this.inspector, "");
+    setText(this.tip.element, "");
     this.colours.show({ boxes: view.boxes, pictures: this.boxes });
   }
 
@@ -126,7 +127,7 @@ export class GraphPanel {
     if (!this.moved) this.lookAround(true);
     else if (home) this.move(revealed(this.look, home, this.size()), true);
     this.moveHalo(true);
-    if (this.selected >= 0) this.inspect(this.selected);
+    if (this.selected >= 0 && !this.tip.hushed) this.tip.box(this.selected);
   }
 
   /** The box of the current step; before the first step there is none. @param {State} state @returns {Box | null} */
@@ -240,6 +241,7 @@ export class GraphPanel {
    * @param {boolean} [pointed] what is under the pointer stays there, so that a second click finds it
    */
   select(at, pointed = false) {
+    this.tip.hushed = false;
     this.take(-1);
     this.boxes[this.selected]?.group.classList.remove("selected");
     this.selected = at;
@@ -248,7 +250,7 @@ export class GraphPanel {
     this.light(box?.tensors ?? [], box);
     if (!box) return;
     if (!pointed) this.move(revealed(this.look, box, this.size()), true);
-    this.inspect(at);
+    this.tip.box(at);
   }
 
   /** Select an edge; -1 for none. @param {number} at */
@@ -259,7 +261,7 @@ export class GraphPanel {
     const picture = this.edges[at];
     picture?.group.classList.add("selected");
     if (picture) this.light([picture.edge.tensor]);
-    if (picture) this.describeTensor(picture.edge.tensor);
+    if (picture) this.tip.tensor(picture.edge.tensor);
   }
 
   /** Let everything step back but a trace; null for none. @param {Trace | null} trace */
@@ -267,12 +269,6 @@ export class GraphPanel {
     this.world.classList.toggle("tracing", trace !== null);
     this.flag("traced", trace?.boxes ?? []);
     this.edges.forEach(({ group }, at) => group.classList.toggle("traced", Boolean(trace?.edges.has(at))));
-  }
-
-  /** @param {number} at */
-  inspect(at) {
-    const box = this.view?.boxes[at];
-    if (box && this.state) setText(this.inspector, tipOf(this.scene, this.state, box));
   }
 
   /** Light up tensors: their edges and every box that takes them; of a box, its twins too. @param {number[]} tensors @param {Box} [box] */
@@ -302,8 +298,7 @@ export class GraphPanel {
     panel.addEventListener("pointerdown", (event) => this.grab(event), { signal });
     this.canvas.addEventListener("dblclick", (event) => this.explorer.enter(boxAt(/** @type {Element} */ (event.target))), { signal });
     panel.addEventListener("wheel", (event) => this.wheel(event), { signal, passive: false });
-    this.canvas.addEventListener("pointerover", (event) => this.hover(event), { signal });
-    this.canvas.addEventListener("pointerleave", () => this.hoverNothing(), { signal });
+    this.tip.listen(signal);
     watchSize(panel, () => this.resize(), signal);
     // A window that only gets lower or higher leaves the panel as it is.
     panel.ownerDocument.defaultView?.addEventListener("resize", () => this.resize(), { signal });
@@ -314,6 +309,7 @@ export class GraphPanel {
     this.room = { width: this.element.clientWidth, height: this.element.clientHeight };
     // In a tab that is hidden nothing has a size. A height found for one window is not kept for the next.
     if (!this.room.width) return;
+    this.explorer.header.fit();
     this.grow();
     this.canvas.style.width = `${this.room.width}px`;
     this.canvas.style.height = `${this.room.height}px`;
@@ -354,43 +350,4 @@ export class GraphPanel {
     const frame = this.element.getBoundingClientRect();
     this.zoom(Math.exp(-event.deltaY / 400), event.clientX - frame.left, event.clientY - frame.top);
   }
-
-  /** @param {PointerEvent} event */
-  hover(event) {
-    const target = /** @type {Element} */ (event.target);
-    const edge = target.closest(".edge");
-    const at = boxAt(target);
-    if (edge) {
-      const tensor = Number(edge.getAttribute("data-tensor"));
-      this.light([tensor]);
-      this.describeTensor(tensor);
-    } else if (at >= 0) {
-      this.light(this.view?.boxes[at].tensors ?? [], this.view?.boxes[at]);
-      this.inspect(at);
-    } else this.hoverNothing();
-  }
-
-  hoverNothing() {
-    const taken = this.edges[this.taken]?.edge.tensor;
-    const box = this.view?.boxes[this.selected];
-    this.light(taken === undefined ? box?.tensors ?? [] : [taken], box);
-    if (taken !== undefined) this.describeTensor(taken);
-    else if (this.selected >= 0) this.inspect(this.selected);
-    else setText(this.inspector, "");
-  }
-
-  /** @param {number} number */
-  describeTensor(number) {
-    const tensor = this.scene.tensors.get(number);
-    if (!tensor || !this.state) return;
-    const users = usersOf(this.scene, number).map((user) => user.op.name);
-    const used = `used ${counted(users.length, "time")}: ${users.slice(0, 8).join(", ")}${users.length > 8 ? ` and ${users.length - 8} more` : ""}`;
-    setText(this.inspector, `${tensorWords(this.scene, this.state, tensor)}\n${used}`);
-  }
-}
-
-/** @param {Element} target @returns {number} place of the box that was hit, or -1 */
-function boxAt(target) {
-  const group = target.closest(".box");
-  return group ? Number(group.getAttribute("data-at")) : -1;
 }

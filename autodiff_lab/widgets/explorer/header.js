@@ -14,17 +14,26 @@ import { search } from "./words.js";
 
 const MOST_DOTS = 4;
 
-/** @param {ExplorerView} view */
-export function makeHeader(view) {
+/** Pixels of the phases if they stand in one row. */
+const ONE_ROW = 40;
+
+/** @param {ExplorerView} view @param {Element[]} notes at the end of the menu */
+export function makeHeader(view, notes) {
   const { scene } = view;
   const phases = makePhases(view);
   const finder = makeFinder(view);
   const tools = element(
     "div", { class: "tools" }, finder.element, iconButton("search", "Search", "/", finder.toggle),
-    iconButton("source", "Source", "s", () => view.source.toggle(), "false"), iconButton("full", "Full screen", "F", () => view.fillScreen()), makeMenu(view.keys),
+    iconButton("source", "Source", "s", () => view.source.toggle(), "false"), iconButton("full", "Full screen", "F", () => view.fillScreen()), makeMenu(view.keys, notes),
   );
-  const made = element("header", {}, element("h2", { title: scene.title }, scene.title || "Recording"), makeHint("→"), phases.element, tools);
-  return { element: made, paint: phases.paint, finder };
+  const title = element("h2", { title: scene.title }, scene.title || "Recording");
+  const made = element("header", {}, title, makeHint("→"), phases.element, tools);
+  /** The phases get a row of their own where they would cut the title or be piled up. */
+  const fit = () => {
+    made.classList.remove("crowded");
+    made.classList.toggle("crowded", title.scrollWidth > title.clientWidth || phases.element.offsetHeight > ONE_ROW);
+  };
+  return { element: made, paint: phases.paint, finder, fit };
 }
 
 /** Where the program is between forward and backward: dots, or a list of many passes, as in a training loop. @param {ExplorerView} view */
@@ -87,13 +96,13 @@ function makeFinder(view) {
   return { element: made, toggle, close, repeat: () => view.mark(found) };
 }
 
-/** @param {Key[]} keys */
-function makeMenu(keys) {
+/** @param {Key[]} keys @param {Element[]} notes */
+function makeMenu(keys, notes) {
   const opener = element("summary", { class: "tool", "aria-label": "More", title: "More" }, icon("more"));
   const list = element("div", { class: "list" });
   const menu = element("details", { class: "menu" }, opener, list);
   list.append(...keys.flatMap(({ menu: label, shown, act }) => (
-    label ? [element("button", { type: "button", onclick: () => { menu.open = false; act(); } }, label, element("kbd", {}, shown))] : [])));
+    label ? [element("button", { type: "button", onclick: () => { menu.open = false; act(); } }, label, element("kbd", {}, shown))] : [])), ...notes);
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     event.stopPropagation();

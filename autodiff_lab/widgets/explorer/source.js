@@ -26,7 +26,7 @@ export class SourcePanel extends Part {
       class: "source", tabindex: 0, role: "region", "aria-label": "Source", hidden: true,
       onclick: (/** @type {Event} */ event) => this.choose(this.at(event)),
       onpointerover: (/** @type {Event} */ event) => this.light(this.at(event)),
-      onpointerleave: () => graph.hoverNothing(),
+      onpointerleave: () => graph.tip.leave(),
     }, ...files);
     onKeys(this.element, { ArrowDown: () => this.walk(1), ArrowUp: () => this.walk(-1) });
   }
@@ -91,7 +91,7 @@ export class SourcePanel extends Part {
     root.classList.toggle("with-source", on);
     root.querySelector(".tool.source")?.setAttribute("aria-pressed", String(on));
     if (state) this.paint(state);
-    this.graph.hoverNothing();
+    this.graph.tip.leave();
   }
 
   /** Mark the line of the current step. @param {State} state */

@@ -26,7 +26,7 @@ export class Tracer extends Part {
 
   /** Answer, for eyes and ears. @param {string} text */
   note(text) {
-    setText(this.graph.inspector, text);
+    setText(this.graph.tip.element, text);
     this.view.say(text);
   }
 
@@ -43,7 +43,7 @@ export class Tracer extends Part {
     this.view.back();
     this.graph.take(at);
     this.tell(this.graph.edges[at]?.edge.tensor ?? -1);
-    this.view.say((this.graph.inspector.textContent ?? "").split("\n").join("; "));
+    this.view.say((this.graph.tip.element.textContent ?? "").split("\n").join("; "));
   }
 
   /** The next edge at the selected node, or of the node that the selected edge comes from. */

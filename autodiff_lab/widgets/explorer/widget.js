@@ -56,6 +56,7 @@ export class ExplorerView {
     this.tuner = new Tuner(this, this.changes);
     this.breakpoints = new Breakpoints(this);
     const size = element("p", { class: "size" }, model.get("size") ?? "");
+    const thinned = (size.textContent ?? "").includes("keeps everything"); // what was left out is to be seen at once
     this.live = element("p", { class: "live", "aria-live": "polite" });
     this.table = new TraceTable(this);
     this.sound = new Sound(this);
@@ -64,13 +65,13 @@ export class ExplorerView {
     this.transport = makeTransport(this);
     this.keys = keysOf(this);
     this.help = makeHelp(this.keys);
-    this.header = makeHeader(this);
+    this.header = makeHeader(this, thinned ? [] : [size]);
     this.root = element(
       "div",
       { class: "autodiff-lab explorer without-shapes", role: "group", "aria-label": `Explorer: ${this.scene.title}` },
       this.header.element, this.slots.element, this.passes.element, this.live, ...makeRemarks(this.scene, (cut) => this.tracer.showCut(cut)),
       element("div", { class: "panels" }, this.source.element, element("div", { class: "stage" }, this.graph.element), this.card),
-      this.transport.element, this.breakpoints.element, this.tuner.element, this.help, size, this.table.element,
+      this.transport.element, this.breakpoints.element, this.tuner.element, this.help, ...(thinned ? [size] : []), this.table.element,
     );
     this.listen();
     place.append(this.root);
@@ -116,6 +117,7 @@ export class ExplorerView {
     const next = clamp(step, 0, limit);
     this.asker.asks = step > limit && limit < this.scene.last;
     this.tracer.tell(-1);
+    this.graph.tip.hush();
     if (next === this.step()) {
       if (this.asker.asks) this.paint();
       return;
@@ -190,6 +192,7 @@ export class ExplorerView {
   /** @param {number} application */
   goTo(application) {
     if (this.state) this.go(stepOf(this.scene, this.state, application));
+    this.graph.tip.speak();
   }
 
   /** A click on a box: select it and go to its step; on empty ground: select nothing. @param {number} at */
@@ -288,7 +291,7 @@ export class ExplorerView {
     this.show(at);
     const { next, what, name } = this.branch;
     const first = branched ? `${what} ${next.indexOf(at) + 1} of ${next.length} of ${name}: ` : "";
-    this.say(first + (this.graph.inspector.textContent ?? "").split("\n").join("; "));
+    this.say(first + (this.graph.tip.element.textContent ?? "").split("\n").join("; "));
   }
 
   /** A node was selected: the card and the fields follow. @param {number} at */

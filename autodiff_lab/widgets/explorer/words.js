@@ -31,8 +31,14 @@ export function marked(text, names) {
 /** @param {Scene} scene @param {number[]} tensors */
 export const namesOf = (scene, tensors) => tensors.map((number) => scene.tensors.get(number)?.name ?? "");
 
-/** Names as they stand in a formula: a sum or product is held together by parentheses. @param {string[]} names */
-export const bracketed = (names) => names.map((name) => (/^[^"']* [-+*/@<>=]+ /.test(name) ? `(${name})` : name));
+/** Characters of a name that a formula has room for. */
+const LONGEST_IN_FORMULA = 28;
+
+/** Names as they stand in a formula: cut where they are long, and a sum or product held together by parentheses. @param {string[]} names */
+export const bracketed = (names) => names.map((whole) => {
+  const name = whole.length > LONGEST_IN_FORMULA ? `${whole.slice(0, LONGEST_IN_FORMULA - 1).trimEnd()}${CUT}` : whole;
+  return /^[^"']* [-+*/@<>=]+ /.test(name) ? `(${name})` : name;
+});
 
 /** What there is to say where there is nothing to see. @param {Scene} scene */
 export function nothingRan({ error }) {

@@ -142,15 +142,15 @@ class StepView extends Stage {
     svg.setAttribute("height", String(HEIGHT));
     const still = drawing("g");
     const { group, inside } = drawArea(still, area);
-    if (!this.isGame || this.play.isOver) this.drawErrors(group, inside, area, errors);
+    if (!this.isGame || this.play.isOver) this.drawErrors(group, inside, area, errors, index);
     if (this.isGame) this.drawTries(inside, area, errors);
     this.drawNow(inside, area, errors, index);
     svg.replaceChildren(still);
     this.say(errors, index);
   }
 
-  /** @param {Element} group @param {Element} inside @param {import("../plotting/layers.js").Area} area @param {number[]} errors */
-  drawErrors(group, inside, area, errors) {
+  /** @param {Element} group @param {Element} inside @param {import("../plotting/layers.js").Area} area @param {number[]} errors @param {number} index */
+  drawErrors(group, inside, area, errors, index) {
     const { low, high } = envelopeOf(this.steps, errors, area.y.lo);
     const there = errors.map((error, i) => ({ x: this.steps[i], y: Math.max(error, area.y.lo), low: low[i], high: high[i] }))
       .filter(({ y, low: bottom }) => Number.isFinite(y) && Number.isFinite(bottom));
@@ -168,7 +168,9 @@ class StepView extends Stage {
       { kind: "band", role: "forward", x, y: there.map(each => each.low), top: there.map(each => each.high) },
       dots,
     ]);
-    const taken = [...lines, dots].map(layer => spotsOf(area, layer));
+    const now = acrossOf(area, this.steps[index]);
+    /** @type {import("../plotting/labels.js").Spot[][]} */
+    const taken = [...[...lines, dots].map(layer => spotsOf(area, layer)), [[now, 0], [now, area.height]]];
     guides.forEach(({ name, factor, power }) => {
       const along = Array.from({ length: 97 }, (_, i) => valueAt(area.x, i / 96));
       const shown = along.filter(h => factor * h ** power > area.y.lo && factor * h ** power < area.y.hi);
