@@ -14,6 +14,7 @@ from html import escape
 import numpy as np
 
 from autodiff_lab.draw.markup import picture, words, written
+from autodiff_lab.draw.plots.axes import power_text
 from autodiff_lab.draw.theme import css_variables
 from autodiff_lab.recording.numbers import short
 
@@ -37,6 +38,7 @@ _PAGE = """
 .lab-gradcheck .lab-verdict { font-size: 18px; font-weight: 600; }
 .lab-gradcheck .lab-verdict.lab-bad { color: var(--lab-cut); }
 .lab-gradcheck p { margin: 4px 0; max-width: 70ch; }
+.lab-gradcheck .lab-whole { white-space: nowrap; }
 .lab-gradcheck table { border-collapse: collapse; margin: 8px 0; font-size: 14px; color: var(--lab-ink);
   display: block; overflow-x: auto; }
 .lab-gradcheck tr { background: transparent; }
@@ -96,7 +98,7 @@ def report(
     verdict, sentence, why = told
     good = verdict in ("agrees", "nothing to check")
     parts = [f'<div class="lab-verdict{"" if good else " lab-bad"}">{"✓" if good else "✗"} {written(verdict)}</div>']
-    parts += [f"<p>{written(text)}</p>" for text in (sentence, why) if text]
+    parts += [f"<p>{_unbroken(written(text))}</p>" for text in (sentence, why) if text]
     if table:
         head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         rows = "".join("<tr>" + "".join(f"<td>{written(cell)}</td>" for cell in row) + "</tr>" for row in table)
@@ -106,6 +108,11 @@ def report(
     style = re.sub(r"\s+", " ", css_variables(f".lab-theme-{theme}", theme) + _PAGE.strip())
     quoted = escape(style, quote=False).replace("&gt;", ">")
     return f'<div class="lab-gradcheck lab-theme-{theme}"><style>{quoted}</style>{"".join(parts)}</div>'
+
+
+def _unbroken(markup: str) -> str:
+    """Return text in which no number with an exponent breaks at its minus sign."""
+    return re.sub(r"\b[\d.]+e-\d+", r'<span class="lab-whole">\g<0></span>', markup)
 
 
 def svg(
@@ -210,13 +217,13 @@ def _curve(curve: Sequence[tuple[float, float]]) -> Panel:
     bottom = TOP + PLOT[1]
     parts = [words("lab-title", 0, 14, "Error of the differences against the step")]
     parts += [
-        words("lab-muted", LEFT + (exponent - first) * across, bottom + 18, f"1e{exponent}", "middle")
+        words("lab-muted", LEFT + (exponent - first) * across, bottom + 18, power_text(exponent), "middle")
         for exponent in range(first, last + 1, max(1, round((last - first) / 5)))
     ]
     for exponent in range(lo, hi + 1, max(1, round((hi - lo) / 5))):
         y = bottom - (exponent - lo) * up
         parts.append(f'<path class="lab-axis" d="M{LEFT:g},{y:.1f}h{PLOT[0]:g}"/>')
-        parts.append(words("lab-muted", LEFT - 8, y + 4, f"1e{exponent}", "end"))
+        parts.append(words("lab-muted", LEFT - 8, y + 4, power_text(exponent), "end"))
     at = [(LEFT + (h - first) * across, bottom - (e - lo) * up) for h, e in points]
     parts.append('<path class="lab-line" d="M' + "L".join(f"{x:.1f},{y:.1f}" for x, y in at) + '"/>')
     parts += [f'<circle class="lab-dot" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>' for x, y in at]

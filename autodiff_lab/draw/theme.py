@@ -125,11 +125,16 @@ def css_variables(selector: str = ":root", theme: str = "auto", hosted: bool = T
     if theme == "auto":
         rules.append(f"@media (prefers-color-scheme: dark) {{ {selector} {{ {_properties(DARK)} }} }}")
     if theme == "auto" and hosted:
-        rules.append(f"{_inside(LIGHT_HOSTS, selector)} {{ {_properties(LIGHT)} }}")
-        rules.append(f"{_inside(DARK_HOSTS, selector)} {{ {_properties(DARK)} }}")
+        rules.append(f"{_inside(LIGHT_HOSTS, selector)} {{ {_properties(_on_host(LIGHT))} }}")
+        rules.append(f"{_inside(DARK_HOSTS, selector)} {{ {_properties(_on_host(DARK))} }}")
     rules.append(f"@media (forced-colors: active) {{ {selector} {{ {_important(FORCED)} }} }}")
     rules.append(f"@media print {{ {selector} {{ {_important(LIGHT)} }} }}")
     return "\n".join(rules) + "\n"
+
+
+def _on_host(table: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the table with the paper of the notebook around, on which another one would be a slab."""
+    return {**table, "paper": f"var(--jp-layout-color0, {table['paper']})"}
 
 
 def _properties(table: Mapping[str, str]) -> str:

@@ -50,3 +50,12 @@ def test_a_printed_page_is_light(theme: str) -> None:
 def test_the_host_decides_before_the_system() -> None:
     style = css_variables(".lab-x")
     assert style.index("prefers-color-scheme") < style.index('[data-jp-theme-light="true"]')
+
+
+def test_in_a_notebook_the_paper_is_that_of_the_notebook() -> None:
+    """Another dark ground would be a slab on it; a file of its own has the paper of the table."""
+    hosted, alone = css_variables(), css_variables(hosted=False)
+    for table in (LIGHT, DARK):
+        assert f"--lab-paper: var(--jp-layout-color0, {table['paper']})" in hosted
+        assert f"--lab-paper: {table['paper']};" in hosted, "for hosts that say nothing"
+    assert "--jp-layout" not in alone

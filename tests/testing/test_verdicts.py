@@ -197,3 +197,10 @@ def test_a_large_array_is_drawn_around_its_worst_element() -> None:
     drawn = svg([2 * mask], [(1e-3, float("nan")), (1e-4, 1e-9)])
     assert "rows 36 to 59, columns 46 to 69" in drawn
     assert drawn.count("lab-cross") == 2  # the style, and one element
+
+
+def test_the_report_breaks_no_number_and_writes_powers_as_plots_do() -> None:
+    report = check_gradient(lab.nn.relu, lab.constant([1.0, 0.0, 2.0], lab.float64))._repr_mimebundle_()["text/html"]
+    assert re.search(r'<span class="lab-whole">[\d.]+e-\d+</span>', report)
+    assert ">10⁻⁸<" in report
+    assert not re.search(r">1e-?\d+</text>", report)
