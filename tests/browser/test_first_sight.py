@@ -127,9 +127,12 @@ def test_full_screen_and_back(open_page: OpenPage, tmp_path: Path, monkeypatch: 
 
 
 SMALL = """root => [...root.querySelectorAll(".box")].map(box => {
-    const [body, ...texts] = [box.querySelector(".body"), ...box.querySelectorAll(".chip, .small")].map(e => e.getBoundingClientRect());
-    const inside = texts.every(text => !text.width || text.left >= body.left - 1 && text.right <= body.right + 1 && text.top >= body.top - 1 && text.bottom <= body.bottom + 1);
-    return { inside, numbers: [...box.querySelectorAll(".small")].filter(e => e.getClientRects().length).map(e => e.textContent) };
+    const body = box.querySelector(".body").getBoundingClientRect();
+    const inside = [...box.querySelectorAll(".chip, .small")].map(text => text.getBoundingClientRect()).every(text =>
+        !text.width || text.left >= body.left - 1 && text.right <= body.right + 1
+        && text.top >= body.top - 1 && text.bottom <= body.bottom + 1);
+    const shown = [...box.querySelectorAll(".small")].filter(text => text.getClientRects().length);
+    return { inside, numbers: shown.map(text => text.textContent), of: shown.map(text => text.classList[1]) };
 })"""
 
 
@@ -152,6 +155,24 @@ def test_small_boxes_show_their_numbers_where_there_is_room(open_page: OpenPage,
     assert all(len(box["numbers"]) == 2 for box in seen), seen
     assert seen[0]["numbers"][0] == "0.7"
     assert not root.locator(".enlarge").is_visible()
+
+
+def test_where_one_line_has_room_it_is_the_gradient_on_the_way_back(open_page: OpenPage, tmp_path: Path) -> None:
+    x, w = lab.constant([[0.1], [0.2], [0.3], [0.4]], name="x"), lab.Variable([[1.0]], name="w")
+    with lab.record() as recording:
+        for _ in range(3):
+            with lab.GradientTape() as tape:
+                loss = lab.reduce_mean(lab.square(lab.tanh(x @ w) - 0.5))
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+    root = explorer(open_page(save(recording, tmp_path), width=1040).page)
+    take_focus(root)
+    root.page.keyboard.press("Home")
+    for presses, shown in ((5, {"small-value"}), (2, {"small-value", "small-gradient"})):
+        for _ in range(presses):
+            root.page.keyboard.press("ArrowRight")
+        seen = root.evaluate(SMALL)
+        assert all(box["inside"] and len(box["of"]) < 2 for box in seen), seen
+        assert {kind for box in seen for kind in box["of"]} == shown, seen
 
 
 def test_where_there_is_no_room_a_button_shows_the_numbers(open_page: OpenPage, tmp_path: Path) -> None:

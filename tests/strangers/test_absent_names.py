@@ -93,9 +93,7 @@ def test_a_misspelt_name_is_guessed_by_python(line: str, tmp_path: Path) -> None
     assert "Try" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("ask", "meant"), [(lambda: lab.reduce_sums, "reduce_sum"), (lambda: lab.nn.relv, "relu")]
-)
+@pytest.mark.parametrize(("ask", "meant"), [(lambda: lab.reduce_sums, "reduce_sum"), (lambda: lab.nn.relv, "relu")])
 def test_a_misspelt_name_is_guessed_in_notebooks_too(ask: Callable[[], Any], meant: str) -> None:
     """They show the message and not what a terminal adds to it."""
     with pytest.raises(AttributeError, match=rf"Did you mean: '{meant}'\?$"):

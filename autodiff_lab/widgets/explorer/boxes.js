@@ -255,6 +255,7 @@ export function paintBox(scene, state, box, picture) {
   const lead = box.members.length && tensor.named && !picturedSize(tensor.value) ? `${cut(tensor.name, LONGEST_RESULT)} ` : "";
   const result = lead + (ready ? tensor.value.small : PENDING_MARK);
   const time = write(ready, ready || box.turns.length ? result : PENDING_MARK, ready ? tensor.value : null);
+  picture.group.classList.toggle("with-gradient", gradient.value !== null);
   if (picture.gradient) fillSlot(picture.gradient, isCut ? "/ cut" : gradientText(gradient), gradient.value);
   return mark(
     picture, time, `${kind}${isCut ? " cut" : ""}${partial ? " partial" : ""} value-${ready ? tensor.value.mark || "known" : "pending"}`,

@@ -59,7 +59,8 @@ export function fillChip(box, chip, scale, pictured = false) {
 }
 
 /**
- * Put the numbers of a small box below its name.
+ * Put the numbers of a small box below its name.  Where one of two has room it is the gradient on the way back, once that is
+ * known, and else the value.
  * @param {Box} box
  * @param {{ chip: SVGTextElement, value: Slot | null, gradient: Slot | null }} picture
  * @param {number} scale
@@ -73,13 +74,16 @@ export function placeNumbers(box, { chip, value, gradient }, scale) {
   const lines = letters < LEAST_LETTERS ? 0 : Math.min(Math.floor((usable * scale - CHIP_PAD) / CHIP_LINE) - 1, slots.length);
   const first = (usable - (lines * CHIP_LINE) / scale) / 2;
   if (lines > 0) chip.setAttribute("y", String(first));
+  const single = lines === 1 && slots.length === 2;
   slots.forEach((slot, at) => {
-    slot.letters = at < lines ? letters : 0;
-    slot.group.classList.toggle("fits", at < lines);
-    if (at >= lines) return;
+    const fits = single || at < lines;
+    slot.letters = fits ? letters : 0;
+    slot.group.classList.toggle("fits", fits);
+    slot.group.classList.toggle("single", single);
+    if (!fits) return;
     slot.small ??= slot.group.appendChild(drawing("text", { class: `small small-${slot.name}` }));
     slot.small.setAttribute("x", String(box.width / 2));
-    slot.small.setAttribute("y", String(first + ((at + 1) * CHIP_LINE) / scale));
+    slot.small.setAttribute("y", String(first + ((single ? 1 : at + 1) * CHIP_LINE) / scale));
     slot.small.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;
     setText(slot.small, shortened(slot.full, letters));
   });

@@ -121,6 +121,7 @@ export class GraphPanel {
     const { view } = this;
     if (!view) return;
     this.state = state;
+    this.canvas.classList.toggle("going-back", state.phase === "backward");
     view.boxes.forEach((box, at) => paintBox(this.scene, state, box, this.boxes[at]));
     for (const picture of this.edges) paintEdge(this.scene, state, picture);
     const home = this.home = this.currentBox(state);
