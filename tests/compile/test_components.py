@@ -83,6 +83,9 @@ class _Choice:
         known = self.known(m, n)
         return lab.stack([self.vector(n) for _ in range(m)], axis=-2) if known is None else known
 
+    def regular(self, n: int) -> Any:
+        return lab.sin(self.matrix(n, n)) + 4.0 * lab.eye(n, dtype=self.made[0].dtype)
+
     def value(self) -> Any:
         pick, vector, matrix, scalar, rank = self.pick, self.vector, self.matrix, self.scalar, self.rank
         n, m, p = pick([2, 3, 3, 4]), pick([1, 2, 3, 3]), pick([1, 2, 3])
@@ -103,6 +106,9 @@ class _Choice:
             lambda: lab.matmul(vector(3), self.shared[0]),
             lambda: lab.reverse(vector(n), axis=[axis]),
             lambda: vector(n)[::-1] * lab.roll(vector(n), 2, axis),
+            lambda: lab.stack([vector(n) for _ in range(pick([2, 3]))], axis=-1),
+            lambda: lab.linalg.det(self.regular(pick([2, 3]))),
+            lambda: lab.linalg.inv(self.regular(pick([2, 3]))),
         ])()  # fmt: skip
 
 
@@ -161,6 +167,74 @@ def test_a_chain_of_rotations_is_computed_without_matrices(dtype: str) -> None:
     assert compiled.fallbacks == 0, compiled.why()
     assert not compiled.skipped
     assert not {"matmul_", "take_"}.intersection(re.findall(r"\w+_(?=\()", compiled.source))
+
+
+def _elements(points: Any, corners: Any, rest: Any) -> Any:
+    """The energy of a sheet of elements by their deformation gradients, after a step down its own slope."""
+    n = rest.shape[-1]
+
+    def energy(points: Any) -> Any:
+        at = lab.gather(points, corners)
+        edges = lab.stack([at[:, k + 1] - at[:, 0] for k in range(n)], axis=-1)
+        stretch = edges @ rest
+        size = lab.linalg.det(stretch)
+        turned = lab.linalg.inv(stretch + 2.0 * lab.eye(n, dtype=points.dtype))
+        return lab.reduce_sum(stretch * stretch) + lab.reduce_sum(lab.square(size - 1.0)) + lab.reduce_sum(turned[:, 0])
+
+    with lab.GradientTape() as outer:
+        outer.watch((points, rest))
+        with lab.GradientTape() as inner:
+            inner.watch(points)
+            first = energy(points)
+        value = energy(points - 0.01 * inner.gradient(first, points))
+    return value, *outer.gradient(value, (points, rest))
+
+
+def _sheet(n: int, dtype: str) -> list[Any]:
+    draw = np.random.default_rng(n)
+    corners = np.stack([draw.permutation(40)[: n + 1] for _ in range(COUNT)])
+    return [lab.constant(draw.normal(size=(40, n)), dtype), lab.constant(corners),
+            lab.constant(draw.normal(size=(COUNT, n, n)) + 2 * np.eye(n), dtype)]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_determinants_and_inverses_of_small_matrices_are_sums_of_products(n: int, dtype: str) -> None:
+    given = _sheet(n, dtype)
+    compiled = lab.function(_elements)
+    assert compiled.compile(*given), compiled.why()
+    for expected, found in zip(_elements(*given), compiled(*given), strict=True):
+        scale = float(np.abs(expected).max())
+        tolerance = 2e-4 if dtype == "float32" else 1e-11
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale)
+    assert compiled.fallbacks == 0, compiled.why()
+    assert not {"det_", "inv_", "matmul_"}.intersection(re.findall(r"\w+_(?=\()", compiled.source)), compiled.source
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("size", [1.0, 1e-200, 1e200])
+def test_an_inverse_whose_determinant_is_out_of_range_is_left_to_the_op(
+    n: int, size: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(components, "LEFT", 100.0)
+
+    def program(x: Any) -> Any:
+        columns = lab.stack([x[:, k] * 1.0 for k in range(n)], axis=-1)
+        return lab.linalg.inv(columns) * lab.linalg.det(columns / size)[:, None, None]
+
+    draw = np.random.default_rng(0)
+    regular = lab.constant((draw.normal(size=(COUNT, n, n)) + 3 * np.eye(n)) * size)
+    singular = regular.numpy().copy()
+    singular[5, :, 1] = singular[5, :, 0]
+    compiled = lab.function(program)
+    assert compiled.compile(regular)
+    np.testing.assert_allclose(compiled(regular), program(regular), rtol=1e-10)
+    assert (compiled.fallbacks == 0) == (size == 1.0)
+    for _ in range(2):
+        with pytest.raises(lab.errors.InvalidArgumentError, match="singular"):
+            compiled(lab.constant(singular))
+    with pytest.raises(lab.errors.InvalidArgumentError, match="singular"):
+        program(lab.constant(singular))
 
 
 def test_zeros_of_a_matrix_keep_nan() -> None:

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_lab.compile.program.looking import VIEWING
 from autodiff_lab.compile.program.program import Line, Program, Value
 from autodiff_lab.compile.program.regions import fusible
 from autodiff_lab.compile.program.rewriting import one_value, simplify
+from autodiff_lab.compile.program.stacks import FINITE
 from autodiff_lab.engine.op import REGISTRY, Op
 from autodiff_lab.kernels.base.compiler import breathe
 
@@ -30,6 +32,8 @@ MOST_LINES = 8000
 """Lines of a program up to which it pays: compile time grows with them."""
 LEFT = 0.75
 """Share of the lines outside loops that may be left: what is stacked and taken apart after all takes some as well."""
+ROUNDED = 16
+"""Units in the last place of the sum of all products, up to which a determinant may be that of a singular matrix."""
 _FEW = (2, 3, 5, 7, 11)
 """Lengths of the axes of components where an op shows how it moves them."""
 _FAR = 10_000
@@ -63,8 +67,13 @@ def in_components(program: Program) -> Program:
     for i in program.outputs:
         walk.whole(i)
     found = simplify(replace(program, lines=tuple(walk.lines), constants=walk.constants, values=walk.values))
-    before, after = (sum(not fusible(line, one) for line in one.lines) for one in (program, found))
+    before, after = (sum(_is_apart(line, one) for line in one.lines) for one in (program, found))
     return found if after <= LEFT * before else program
+
+
+def _is_apart(line: Line, program: Program) -> bool:
+    """Return whether no loop computes a line, and it is more than another view of an array."""
+    return line.op.name not in VIEWING and not fusible(line, program)
 
 
 class _Walk:
@@ -156,7 +165,7 @@ class _Walk:
         if axes == 0:
             return np.array(value)
         if value in self.parts:
-            return self.parts[value] if self.parts[value].ndim == axes else None
+            return self.parts[value] if self.parts[value].ndim == axes else self._deeper(value, axes, line)
         lead, last = shape[: max(0, len(shape) - axes)], shape[-axes:]
         if not are_few(last) or 0 in shape:
             return None
@@ -174,6 +183,18 @@ class _Walk:
                     found[at] = self.write("slice", (value,), lead, like, items=items)
             self.cut[value, axes] = found.reshape((1,) * (axes - len(last)) + last)
         return self.cut[value, axes]
+
+    def _deeper(self, value: int, axes: int, line: Line) -> Any:
+        """Take the components of a value apart along further axes; None if there are fewer or too many."""
+        parts, shape = self.parts[value], self.values[value].shape
+        inner = shape[len(shape) - axes : len(shape) - parts.ndim]
+        if parts.ndim > axes or len(shape) < axes or not are_few((*inner, *parts.shape)):
+            return None
+        columns = [self.apart(int(one), len(inner), line) for one in parts.flat]
+        if any(column is None for column in columns):
+            return None
+        self.parts[value] = np.stack(columns, -1).reshape(*inner, *parts.shape)
+        return self.parts[value]
 
     def lead(self, line: Line) -> Shape | None:
         """Return the axes of components, if they are the same for all operands that have any and for the result."""
@@ -306,8 +327,65 @@ def _accumulated(walk: _Walk, line: Line) -> Any:
     return np.where(made < 0, zero, made).reshape(last)
 
 
+def _cofactors(walk: _Walk, line: Line, x: Any, join: str = "subtract") -> Any:
+    """Return the cofactors of a matrix of two or three rows as components: differences of products, or sums of them."""
+    shape = walk.values[line.ins[0]].shape[:-2]
+    if len(x) == 2:
+        above, below = x[0, 1], x[1, 0]
+        if join == "subtract":
+            above, below = (walk.write("negative", (one,), shape, line) for one in (above, below))
+        return np.array([[x[1, 1], below], [above, x[0, 0]]])
+    made = np.empty((3, 3), np.int64)
+    for i, j in np.ndindex(made.shape):  # those of neighbours in a circle need no signs
+        (a, b), (c, d) = x[np.ix_(((i + 1) % 3, (i + 2) % 3), ((j + 1) % 3, (j + 2) % 3))]
+        pair = [walk.write("multiply", factors, shape, line) for factors in ((a, d), (b, c))]
+        made[i, j] = walk.write(join, pair, shape, line)
+    return made
+
+
+def _small_matrix(walk: _Walk, line: Line) -> Any:
+    """Return the components of a matrix of two or three rows, None for others and for one whose factors are there."""
+    x = walk.apart(line.ins[0], 2, line) if len(line.ins) == 1 else None
+    return x if x is not None and x.shape in ((2, 2), (3, 3)) else None
+
+
+def _expanded(walk: _Walk, line: Line, x: Any, cofactors: Any) -> int:
+    """Return the determinant, by the first row."""
+    pairs = zip(x[0], cofactors[0], strict=True)
+    return walk.write(PRODUCTS, itertools.chain(*pairs), walk.values[line.ins[0]].shape[:-2], line)
+
+
+def _determinant(walk: _Walk, line: Line) -> Any:
+    """Return the determinant, which is no component of anything."""
+    x = _small_matrix(walk, line)
+    return None if x is None else np.array(_expanded(walk, line, x, _cofactors(walk, line, x)))
+
+
+def _inverse(walk: _Walk, line: Line) -> Any:
+    """Return the components of an inverse.
+
+    Where the determinant is out of range, or as small as rounding makes that of a singular matrix, the factor is not
+    finite, and the work is left to the op, which may raise an error.
+    """
+    x = _small_matrix(walk, line)
+    if x is None:
+        return None
+    shape, dtype = walk.values[line.ins[0]].shape[:-2], walk.values[line.ins[0]].dtype
+    write: Callable[..., int] = lambda op, *ins: walk.write(op, ins, shape, line)  # noqa: E731
+    number: Callable[[float], int] = lambda value: walk.uniform(value, shape, line.outs[0])  # noqa: E731
+    sizes = np.array([write("abs", one) for one in x.flat]).reshape(x.shape)
+    cofactors, sums = _cofactors(walk, line, x), _cofactors(walk, line, sizes, "add")
+    det, most = _expanded(walk, line, x, cofactors), _expanded(walk, line, sizes, sums)
+    regular = write("not_below", write("abs", det), write("multiply", most, number(ROUNDED * np.finfo(dtype).eps)))
+    det = write(FINITE, det)
+    factor = write(FINITE, write("divide", write("divide", number(1), det), regular))
+    made = [walk.write("multiply", (part, factor), shape, line) for part in cofactors.T.flat]
+    return np.array(made).reshape(x.shape)
+
+
 _RULES: dict[str, Callable[[_Walk, Line], Any]] = {
-    "matmul": _product, "sum": _total, "mean": _total, "accumulate_parts": _accumulated,
+    "accumulate_parts": _accumulated, "det": _determinant, "inv": _inverse, "matmul": _product, "mean": _total,
+    "sum": _total,
     **dict.fromkeys(("broadcast_to", "concat", "identity", "pad_axis", "reshape", "reverse", "slice", "slice_axis",
                      "stack", "take", "transpose", "unslice"), _moved),
 }  # fmt: skip
