@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from autodiff_lab.draw.lines import text_width
 from autodiff_lab.draw.markup import picture, words
+from autodiff_lab.draw.plots.labels import Box, crossings
 
 WIDTH = 640.0
 MARGIN = 16.0
@@ -118,25 +121,46 @@ def steps(title: str, lines: Sequence[Steps], unit: str = "values kept") -> str:
     first = min(turns, default=left)
     parts.append(words("lab-muted", round(first) - 8, bottom + 20, "forward", "end"))
     parts.append(words("lab-muted", round(first) + 8, bottom + 20, "backward →"))
+    corners = [_corners(line, left, bottom, across, up) for line in lines]
     for number, line in enumerate(lines):
-        parts += _line(line, number, left, bottom, across, up)
+        others = corners[:number] + corners[number + 1 :]
+        parts += _line(line, number, corners[number], others, left + across * _last_peak(line))
     account = "; ".join(f"{line.name}: at most {max(line.kept)} {unit}" for line in lines)
     return chart(title, account, bottom + 32, parts)
 
 
-def _line(line: Steps, number: int, left: float, bottom: float, across: float, up: float) -> list[str]:
-    points = [f"M{left:g},{bottom:g}"]
+def _corners(line: Steps, left: float, bottom: float, across: float, up: float) -> np.ndarray:
+    """Return the corners of a line of steps, of shape (n, 2)."""
+    found = [(left, bottom)]
     for place, kept in enumerate(line.kept):
-        points.append(f"V{bottom - kept * up:.1f}H{left + (place + 1) * across:.1f}")
-    peak = max(line.kept)
-    place = len(line.kept) - 1 - line.kept[::-1].index(peak)  # where it was reached last: there is room above it
-    x, y = left + place * across, bottom - peak * up - 8
-    label, anchor = f"{line.name}: {peak}", "start"
-    if x + text_width(label, 14.0, strong=True) > WIDTH - MARGIN:
-        x, anchor = WIDTH - MARGIN, "end"
+        found += [(left + (place + end) * across, bottom - kept * up) for end in (0, 1)]
+    return np.array(found)
+
+
+def _last_peak(line: Steps) -> int:
+    """Return where the peak was reached last: there is room above it."""
+    return len(line.kept) - 1 - line.kept[::-1].index(max(line.kept))
+
+
+def _line(line: Steps, number: int, corners: np.ndarray, others: list[np.ndarray], x: float) -> list[str]:
+    y = float(corners[:, 1].min()) - 8
+    label = f"{line.name}: {max(line.kept)}"
+    room = text_width(label, 14.0, strong=True)
+    # Above the peak, from it or up to it, whichever crosses less of the other lines.
+    wished = [
+        (x, "start", x),
+        (x, "end", x - room),
+        (x, "middle", x - room / 2),
+        (WIDTH - MARGIN, "end", WIDTH - MARGIN - room),
+    ]
+    fits = [each for each in wished if each[2] >= MARGIN and each[2] + room <= WIDTH - MARGIN + 0.5] or wished[-1:]
+    boxes = [Box(start, y - 14, start + room, y + 4) for _, _, start in fits]
+    crossed = [sum(crossings(box, other) for other in others) for box in boxes]
+    at, anchor, _ = fits[crossed.index(min(crossed))]
+    path = "".join(f"V{y2:.1f}H{x2:.1f}" for x2, y2 in corners[2::2])
     return [
-        f'<path class="lab-steps lab-line-{number}" d="{"".join(points)}"/>',
-        words(f"lab-title lab-of-{number}", round(x), round(y), label, anchor),
+        f'<path class="lab-steps lab-line-{number}" d="M{corners[0, 0]:g},{corners[0, 1]:g}{path}"/>',
+        words(f"lab-title lab-of-{number}", round(at), round(y), label, anchor),
     ]
 
 

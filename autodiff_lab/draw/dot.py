@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autodiff_lab.draw.lines import ARROW, NodeLines, cut, node_lines
+from autodiff_lab.draw.lines import NodeLines, cut, node_lines
 from autodiff_lab.draw.theme import LIGHT
 from autodiff_lab.draw.timeline import Timeline
 from autodiff_lab.errors import MissingPackage
@@ -94,7 +94,7 @@ def _title(recording: Recording) -> dict[str, str]:
 
 
 def _label(lines: NodeLines) -> str:
-    name = ARROW + lines.name if lines.name else ""
+    name = lines.leads_to
     head = " ".join(filter(None, (lines.label, name, lines.count, lines.shape)))
     return "\n".join(filter(None, (head, lines.value, f"gradient {lines.gradient}" if lines.gradient else "")))
 

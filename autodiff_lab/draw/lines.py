@@ -74,6 +74,11 @@ class NodeLines:
     picture: tuple[float, float] | None = None
 
     @property
+    def leads_to(self) -> str:
+        """The name behind an arrow, unless the label ends with one: ``Σ→ y``."""
+        return self.name if not self.name or self.label.endswith(ARROW[0]) else ARROW + self.name
+
+    @property
     def stacked(self) -> bool:
         """Whether the picture of the gradient is below that of the value, because both are single rows."""
         return self.picture is not None and self.picture[1] <= ROW_HEIGHT
@@ -295,7 +300,7 @@ def head_width(lines: NodeLines) -> float:
     """Return the width of the first line: label, name and shape side by side."""
     width = text_width(lines.label, 14.0, strong=True)
     if lines.name:
-        width += GAP + text_width(ARROW + lines.name, 14.0)
+        width += GAP + text_width(lines.leads_to, 14.0)
     if lines.count:
         width += GAP + text_width(lines.count, 12.0)
     return width + (GAP + number_width(lines.shape) if lines.shape else 0.0)

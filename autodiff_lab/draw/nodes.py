@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from autodiff_lab.draw.cells import draw_cells, empty_cells, pictured
 from autodiff_lab.draw.lines import (
-    ARROW,
     CURVE,
     FAILED,
     FIRST_LINE,
@@ -163,7 +162,7 @@ def _head(lines: NodeLines, y: float) -> str:
     """Return the first line in parts, centred as one: label, name, count of ops, shape."""
     parts = [written(lines.label)]
     if lines.name:
-        parts.append(f'<tspan class="lab-name" dx="{GAP}">{written(ARROW + lines.name)}</tspan>')
+        parts.append(f'<tspan class="lab-name" dx="{GAP}">{written(lines.leads_to)}</tspan>')
     if lines.count:
         parts.append(f'<tspan class="lab-count lab-muted" dx="{GAP}">{lines.count}</tspan>')
     if lines.shape:

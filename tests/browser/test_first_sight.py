@@ -128,11 +128,10 @@ def test_full_screen_and_back(open_page: OpenPage, tmp_path: Path, monkeypatch: 
 
 SMALL = """root => [...root.querySelectorAll(".box")].map(box => {
     const body = box.querySelector(".body").getBoundingClientRect();
-    const inside = [...box.querySelectorAll(".chip, .small")].map(text => text.getBoundingClientRect()).every(text =>
-        !text.width || text.left >= body.left - 1 && text.right <= body.right + 1
-        && text.top >= body.top - 1 && text.bottom <= body.bottom + 1);
-    const shown = [...box.querySelectorAll(".small")].filter(text => text.getClientRects().length);
-    return { inside, numbers: shown.map(text => text.textContent), of: shown.map(text => text.classList[1]) };
+    const shown = [...box.querySelectorAll(".chip, .small")].filter(text => text.getBoundingClientRect().width);
+    const inside = shown.map(text => text.getBoundingClientRect()).every(({ left, right, top, bottom }) => (
+        left >= body.left - 1 && right <= body.right + 1 && top >= body.top - 1 && bottom <= body.bottom + 1));
+    return { inside, numbers: shown.filter(text => text.matches(".small")).map(text => text.textContent) };
 })"""
 
 

@@ -130,3 +130,47 @@ def test_the_line_of_the_step_runs_through_no_label(open_page: OpenPage, tmp_pat
     labels = page.locator("text.label").evaluate_all(rects)
     assert len(labels) == 2
     assert not any(left <= line <= right for left, right in labels)
+
+
+def test_paper_has_the_picture_and_the_card_and_nothing_to_press(narrow: Locator) -> None:
+    narrow.page.emulate_media(media="print")
+    for part in (".tools", ".transport", ".lab-hint", ".size"):
+        assert not narrow.locator(part).first.is_visible(), part
+    assert narrow.locator(".phase:visible").all_inner_texts() == ["forward"]
+    assert narrow.locator(".graph").is_visible()
+    assert narrow.locator(".card").is_visible()
+    assert narrow.locator(".graph").evaluate("graph => getComputedStyle(graph).outlineStyle") == "none"
+    narrow.page.emulate_media(media="screen")
+
+
+def test_how_often_a_loop_runs_stays_inside_its_box(open_page: OpenPage, tmp_path: Path) -> None:
+    y = x = lab.Variable(0.1, name="x")
+    with lab.record(title="rounds") as recording, lab.GradientTape() as tape:
+        for _each_of_the_rounds in range(167): y = 3.7 * y * (1.0 - y)  # fmt: skip  # noqa: E701
+        tape.gradient(y, x)
+    root = explorer(open_page(save(recording, tmp_path), width=1300).page)
+    times = root.locator(".box .times", has_text="×167")
+    assert times.evaluate(
+        "times => times.getBoundingClientRect().right "
+        "<= times.closest('.box').querySelector('.body').getBoundingClientRect().right"
+    )
+
+
+def test_a_name_behind_a_symbol_with_an_arrow_has_no_other_one(open_page: OpenPage, tmp_path: Path) -> None:
+    x = lab.Variable([1.0, 2.0], name="x")
+    with lab.record(title="sums") as recording:
+        y = lab.cumsum(x)
+    root = explorer(open_page(save(recording, tmp_path), width=1300).page)
+    assert (root.locator(".box.op .head").text_content() or "").startswith("Σ→y")
+    assert "Σ→ → y" not in recording.to_svg()
+    del y
+
+
+def test_paper_has_no_buttons_of_a_function(open_page: OpenPage, tmp_path: Path) -> None:
+    shown = lab.explore(lambda x, a: lab.sin(a * x), -1.0, 1.0, n=41, a=2.0)
+    page = open_page(shown.to_html(tmp_path / "curve.html")).page
+    page.locator(".curve").first.wait_for(state="attached")
+    page.emulate_media(media="print")
+    assert page.locator("button:visible, input:visible, select:visible, summary:visible").count() == 0
+    assert page.locator(".sliders").inner_text().split() == ["a", "2"]
+    page.emulate_media(media="screen")

@@ -22,6 +22,14 @@ def test_bars_are_as_long_as_their_values() -> None:
     assert description.text == "a: 4 s; b: 1 s; c: 0 s"
 
 
+def test_the_name_of_a_line_crosses_no_other_line_where_it_need_not() -> None:
+    all_kept = Steps("all kept", (*range(1, 17), *range(15, -1, -1)), 16)
+    pieces = Steps("four pieces", (*[2] * 8, *[4] * 9, 5, 6, 7, 7, 7, 6, 5, *[3] * 22, 0), 16)
+    root = ET.fromstring(steps("Kept", [all_kept, pieces]))
+    name = next(text for text in root.iter(f"{SVG}text") if (text.text or "").startswith("four pieces"))
+    assert name.get("text-anchor") != "start", "to the right it would cross the other line"
+
+
 def test_steps_are_as_high_as_what_is_kept() -> None:
     line = Steps("all", (1, 2, 4, 2, 0), 3)
     root = ET.fromstring(steps("Kept", [line]))

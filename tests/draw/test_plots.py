@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -109,6 +110,12 @@ def test_a_picture_holds_every_layer_and_no_id() -> None:
     assert {"lab-band", "lab-line", "lab-arrows", "lab-grid", "lab-axis"} <= set(kinds)
     assert "nan" not in text
     assert math.isclose(float(next(each for each in root.iter() if each.get("r")).get("cx", "0")), 0.0)
+
+
+@pytest.mark.parametrize("hi", [1.0, 3.0, 4.0, 7.0, 1000.0])
+def test_a_high_plot_does_not_have_a_tick_at_every_line_of_text(hi: float) -> None:
+    words = drawn(Plot(Axis(0.0, hi), Axis(-1.0, hi), (), (), "high", "")).itertext()
+    assert 4 <= sum(bool(re.fullmatch(r"−?[\d.]+", word)) for word in words) <= 18, "of both axes together"
 
 
 def test_a_label_keeps_away_from_a_line_through_its_point() -> None:

@@ -98,8 +98,8 @@ class Curves:
 
         True near poles, and where f goes up and down ever faster, as sin(1/x) does.
         """
-        poles = any(mark.kind == "pole" for mark in self.marks)
-        return poles or not self.is_resolved or any(bool(np.isinf(row).any()) for row in self.rows)
+        infinite = any(bool(np.isinf(row).any()) for row in self.rows)
+        return not self.is_resolved or infinite or any(mark.kind == "pole" for mark in self.marks)
 
     def word(self, row: int, index: int) -> str:
         """Return the value of a sample as text: None where the program returned None, nan where it computed nan.

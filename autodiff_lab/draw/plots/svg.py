@@ -79,7 +79,7 @@ def _axes(plot: Plot, across: float, up: float) -> list[str]:
         x = float(plot.x.share(value)) * across
         parts.append(f'<line class="lab-grid" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{up:g}"/>')
         parts.append(words("lab-muted", round(x, 1), up + 18, text, "middle"))
-    for value, text in plot.y.ticks(max(3.0, up / 34)):
+    for value, text in plot.y.ticks(max(3.0, up / 48)):
         y = (1 - float(plot.y.share(value))) * up
         parts.append(f'<line class="lab-grid" x1="0" x2="{across:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(words("lab-muted", -8, round(y + 4, 1), text, "end"))

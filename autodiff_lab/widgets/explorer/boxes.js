@@ -200,10 +200,20 @@ function head(box, tensor) {
   const times = box.turns.length || box.times;
   if (times > 1) span("times", `×${times}`);
   else if (box.kind === "scope") span("name", counted(box.members.length, "op"));
-  else if (box.name) span("name", `→ ${cut(box.name)}`);
+  else if (box.name) span("name", box.label.endsWith("→") ? cut(box.name) : `→ ${cut(box.name)}`);
   if (box.members.length && box.tensors.length === 1 && tensor?.named && picturedSize(tensor.value)) span("name", `→ ${cut(tensor.name, LONGEST_RESULT)}`);
   if (tensor?.value.shape && box.tensors.length === 1) span("shape", tensor.value.shape);
   return text;
+}
+
+/** Some fonts are wider than boxes are made for: how often a loop runs stays inside. @param {Box} box @param {SVGGElement} group in the page */
+export function fitHead(box, group) {
+  if (!box.turns.length && box.times < 2) return;
+  const text = group.querySelector("text.head");
+  const room = box.width - 2 * PAD;
+  if (!(text instanceof SVGTextElement) || text.getComputedTextLength() <= room) return;
+  text.setAttribute("textLength", String(room));
+  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }
 
 /** @param {string} text @param {number} [most] */

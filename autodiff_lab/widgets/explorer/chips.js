@@ -52,7 +52,7 @@ export function fillChip(box, chip, scale, pictured = false) {
   const beyond = overhang(box, scale);
   const room = Math.floor((box.width * scale + 2 * beyond - 4) / LETTER_WIDTH);
   const times = box.turns.length ? ` ×${box.turns.length}` : "";
-  const wishes = [`${box.label}${times}${box.name ? ` → ${box.name}` : ""}`, `${box.label}${times}`, box.label, shortest(box)];
+  const wishes = [`${box.label}${times}${box.name ? `${box.label.endsWith("→") ? "" : " →"} ${box.name}` : ""}`, `${box.label}${times}`, box.label, shortest(box)];
   setText(chip, wishes.find((wish) => wish.length <= room) ?? (room > 1 ? `${wishes[3].slice(0, room - 1)}${CUT}` : ""));
   chip.parentElement?.style.setProperty("--wider", String(1 + 2 * beyond / (box.width * scale)));
   chip.style.fontSize = `${(LETTERS / scale).toFixed(1)}px`;

@@ -2,7 +2,7 @@
 
 import { drawing, element, setText } from "../dom.js";
 import { followPointer, watchSize } from "../host.js";
-import { cornerOf, drawBox, paintBox } from "./boxes.js";
+import { cornerOf, drawBox, fitHead, paintBox } from "./boxes.js";
 import { FAR, LETTERS, READABLE, TINY, fillChip, overhang, placeNumbers } from "./chips.js";
 import { Colours } from "./colours.js";
 import { drawEdge, paintEdge } from "./edges.js";
@@ -92,6 +92,7 @@ export class GraphPanel {
     edges.append(...this.edges.map((picture) => picture.group));
     view.boxes.forEach((box, at) => (box.kind === "frame" ? frames : boxes).append(this.boxes[at].group));
     this.world.replaceChildren(...layers);
+    view.boxes.forEach((box, at) => fitHead(box, this.boxes[at].group));
     this.placed = false;
     this.written = 0;
     this.homes = new Map(view.boxes.flatMap((box) => [box.application, ...box.members].map((home) => [home, box.at])));

@@ -26,7 +26,7 @@ const bounded = pixel => Math.min(Math.max(pixel, -BEYOND), BEYOND);
  * @param {Element} parent @param {Area} area
  * @param {{ across?: number, up?: number, below?: boolean }} [how] pixels between ticks, and whether the x axis is drawn below
  */
-export function drawArea(parent, area, { across = 70, up = 34, below = true } = {}) {
+export function drawArea(parent, area, { across = 70, up = 48, below = true } = {}) {
   const { left, top, width, height } = area;
   const group = add(parent, "g", { class: "area", transform: `translate(${left} ${top})` });
   for (const { value, text } of axisTicks(area.x, Math.max(3, width / across))) {

@@ -10,6 +10,8 @@ import { Stage, staged } from "../plotting/stage.js";
 import { drawNow, drawSteps, ellipseAt, MARGIN } from "./paper.js";
 import { numbersOf, pairText, stepText } from "./sentences.js";
 
+const HALO = 10; // pixels around the point that is shown
+
 /** @typedef {import("../plotting/axes.js").AxisFacts} AxisFacts */
 /** @typedef {import("../plotting/layers.js").Layer} Layer */
 /** @typedef {import("./paper.js").Point} Point */
@@ -145,10 +147,10 @@ class SurfaceView extends Stage {
 
   /** @param {Element} group @param {import("./paper.js").Area} area @param {number} step */
   drawNames(group, area, step) {
-    /** @type {import("../plotting/labels.js").Box[]} */
-    const boxes = [];
     const ends = this.paths.map(({ rows }) => numbersOf(rows[Math.min(step, rows.length - 1)]));
     const on = (/** @type {number[]} */ [x, y]) => /** @type {Point} */ ([acrossOf(area, x), downOf(area, y)]);
+    /** Names stand beside the halo, which is around one of these points. @type {import("../plotting/labels.js").Box[]} */
+    const boxes = ends.map(end => on(end)).map(([x, y]) => ({ left: x - HALO, top: y - HALO, right: x + HALO, bottom: y + HALO }));
     const lines = this.paths.map(({ rows }) => rows.slice(0, step + 1).map(row => on(numbersOf(row))));
     this.paths.forEach(({ name, role }, k) => {
       const inView = share(area.x, ends[k][0]) <= 1 && share(area.y, ends[k][1]) <= 1;
