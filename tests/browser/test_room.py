@@ -174,3 +174,28 @@ def test_paper_has_no_buttons_of_a_function(open_page: OpenPage, tmp_path: Path)
     assert page.locator("button:visible, input:visible, select:visible, summary:visible").count() == 0
     assert page.locator(".sliders").inner_text().split() == ["a", "2"]
     page.emulate_media(media="screen")
+
+
+def test_an_edge_to_a_closed_pass_goes_around_the_open_one(open_page: OpenPage, tmp_path: Path) -> None:
+    X, w = lab.constant([[0.1, 0.2], [0.3, 0.4]], name="X"), lab.Variable([[0.3], [0.5]], name="w")
+    with lab.record(title="training") as recording:
+        for _ in range(3):
+            with lab.GradientTape() as tape:
+                loss = lab.reduce_mean(lab.square(lab.tanh(X @ w) - 0.5))
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+    root = explorer(open_page(save(recording, tmp_path), width=1400).page)
+    assert root.locator(".box.frame").count() == 1
+    through = """root => {
+        const frame = root.querySelector(".box.frame .body").getBoundingClientRect();
+        const last = [...root.querySelectorAll(".box.scope .body")].map(box => box.getBoundingClientRect());
+        return [...root.querySelectorAll(".edge > .line")].filter(line => {
+            const matrix = line.getScreenCTM();
+            const at = share => line.getPointAtLength(line.getTotalLength() * share).matrixTransform(matrix);
+            const [end, middle] = [at(1), Array.from({ length: 30 }, (_, k) => at(k / 30))];
+            const toClosed = last.some(({ left, right, top, bottom }) => (
+                end.x > left - 9 && end.x < right && end.y > top && end.y < bottom));
+            return toClosed && middle.some(({ x, y }) => (
+                x > frame.left + 3 && x < frame.right - 3 && y > frame.top + 3 && y < frame.bottom - 3));
+        }).length;
+    }"""
+    assert root.evaluate(through) == 0

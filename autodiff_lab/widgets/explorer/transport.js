@@ -66,7 +66,7 @@ function makeColours({ scene, graph }) {
   const legend = element("span", { class: "detail" });
   const color = () => {
     const what = list.value === "nothing" ? "" : list.value;
-    setText(legend, what ? `the stronger, the larger; ${isTime(what) ? "each op was run again alone, the shortest of 5 runs" : "as recorded"}` : "");
+    setText(legend, what ? `the stronger the colour, the larger the number; ${isTime(what) ? "each op was run again alone, the shortest of 5 runs" : "as recorded"}` : "");
     graph.colours.show({ measure: what });
   };
   list.addEventListener("change", color);

@@ -2,6 +2,7 @@
 // the start; what surrounds an open one is moved apart, so that whatever was left of, or above, something else stays
 // there and no box is covered.  Pure: no DOM.
 
+import { detour, runsThrough } from "./detour.js";
 import { clamp, pointsOf } from "./viewport.js";
 
 /** @import { Box, Edge, Scene, View } from "./scene.js" */
@@ -117,9 +118,26 @@ function joined(scene, view, found) {
     const [source, target] = [view.boxes[edge.source], view.boxes[edge.target]];
     return { edge, source, target, points: movedCurve(edge.path, source, target, boxes, at, across, down, found) };
   });
+  ways = besides(ways, [...found.keys()], (box) => boxes[at(box)], Boolean(view.down));
   for (const opened of found.values()) ways = crossed(scene, ways, opened, boxes[at(opened.box)]);
   const edges = ways.map(({ edge, source, target, points }) => ({ ...edge, source: at(source), target: at(target), path: written(points) }));
-  return { ...view, boxes, edges, width: across(view.width), height: down(view.height) };
+  const reached = ways.flatMap(({ points }) => points);
+  const most = (/** @type {0 | 1} */ axis, /** @type {number} */ size) => Math.max(size, ...reached.map((point) => point[axis]));
+  return { ...view, boxes, edges, width: most(0, across(view.width)), height: most(1, down(view.height)) };
+}
+
+/** Edges that have no end in a frame go around it. @param {Way[]} ways @param {Box[]} opened @param {(box: Box) => Box} now @param {boolean} down */
+function besides(ways, opened, now, down) {
+  /** @type {Map<Box, number>} */
+  const lanes = new Map();
+  return ways.map((way) => {
+    if (opened.includes(way.source) || opened.includes(way.target)) return way;
+    const hit = opened.find((box) => runsThrough(way.points, now(box)));
+    if (!hit) return way;
+    const lane = lanes.get(hit) ?? 0;
+    lanes.set(hit, lane + 1);
+    return { ...way, points: detour(way.points, now(hit), lane % 4, down) };
+  });
 }
 
 /**
