@@ -95,8 +95,10 @@ def _cleaned(element: ElementTree.Element) -> str:
     for child in element:
         inside += _cleaned(child) + escape(child.tail or "", quote=False)
         follows = next(after, None)
-        if name in ("math", "mrow") and follows is not None and (_is_function(child) or _are_inputs(child, follows)):
-            inside += _THIN_SPACE
+        if name not in ("math", "mrow") or follows is None:
+            continue
+        if _is_function(child) or (_is_input(child, last=True) and _is_input(follows, last=False)):
+            inside += _THIN_SPACE  # two names would run together: hiddenW2
     if name not in _ELEMENTS:
         return inside
     if name == "mtext" and len(inside) == 1 and ord(inside) >= FIRST_MARK:
@@ -112,23 +114,10 @@ _BARS = frozenset("\u00af\u2015\u203e")
 _THIN_SPACE = '<mspace width="0.167em"></mspace>'
 
 
-def _are_inputs(one: ElementTree.Element, other: ElementTree.Element) -> bool:
-    """Return whether two inputs stand beside each other, whose names would run together: ``hiddenW2``."""
-    return _ends_as_input(one) and _begins_as_input(other)
-
-
-def _begins_as_input(element: ElementTree.Element) -> bool:
-    inner = element[0] if len(element) else None
-    return _is_mark(element) if inner is None else _begins_as_input(inner)
-
-
-def _ends_as_input(element: ElementTree.Element) -> bool:
-    name = element.tag.rpartition("}")[2]
-    inner = (element[-1] if name == "mrow" else element[0]) if len(element) else None
-    return _is_mark(element) if inner is None else _ends_as_input(inner)
-
-
-def _is_mark(element: ElementTree.Element) -> bool:
+def _is_input(element: ElementTree.Element, last: bool) -> bool:
+    """Return whether an element begins with an input, or ends with one; powers and indices are not its end."""
+    while len(element):
+        element = element[-1 if last and element.tag.endswith("mrow") else 0]
     return len(element.text or "") == 1 and ord(element.text or "") >= FIRST_MARK
 
 
