@@ -11,7 +11,7 @@ LESSONS = (
 )  # fmt: skip
 """Folders of the widgets that only lessons show."""
 MOST_OF_LESSONS = 2_500
-MOST_OF_ALL_OTHERS = 6_220
+MOST_OF_ALL_OTHERS = 6_350
 LONGEST_LINE = 260
 """Characters; code is not crammed into few lines."""
 

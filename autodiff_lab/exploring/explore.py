@@ -171,8 +171,8 @@ def slider(name: str, value: float | tuple[float, float], usual: Any = None) -> 
             f"Try {name}=2.0, or {name}=(0.0, 4.0) for the ends of its slider."
         )
     if given.ndim:
-        is_number = isinstance(default, int | float) and not isinstance(default, bool)
-        start = float(default) if is_number and given[0] <= default <= given[1] else float(given.mean())
-        return float(given[0]), float(given[1]), start
+        low, high = map(float, given)
+        fits = isinstance(usual, (int, float)) and low <= usual <= high
+        return low, high, float(usual if fits else given.mean())
     start, reach = float(given), max(abs(float(given)), 1.0)
     return start - reach, start + reach, start

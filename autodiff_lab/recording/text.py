@@ -180,9 +180,9 @@ class _Printer:
                 yield f"{who}: no {what}", why if self.values else ""
             else:
                 # A sweep passes on conjugates, so that this is not the last number above it.
-                kind = self.kind(result)
-                turned = self.values and not sweep.forward and kind.startswith("c")
-                yield f"{who}: {what} {kind}", self.value(result) + ", the conjugate of its adjoint" * turned
+                turned = self.values and not sweep.forward and self.kind(result).startswith("c")
+                also = ", the conjugate of its adjoint" if turned else ""
+                yield f"{who}: {what} {self.kind(result)}", self.value(result) + also
 
     def note(self, note: Note) -> Iterator[tuple[str, str]]:
         if note.kind == "left" and note.subject in self.recording.tensors:
