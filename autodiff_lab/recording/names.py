@@ -219,9 +219,9 @@ class Namer:
                         yield runs[run[position]].outputs[0], target
 
     def _of_results(self, sweep: Sweep) -> Iterator[tuple[int, str]]:
-        statement = self._statements.at(sweep.place)
-        if statement is not None and len(statement.targets) == len(sweep.results) and statement.is_call:
-            for result, target in zip(sweep.results, statement.targets, strict=True):
+        calls = [one for one in self._statements.all_at(sweep.place) if one.targets and one.is_call]
+        if len(calls) == 1 and len(calls[0].targets) == len(sweep.results):
+            for result, target in zip(sweep.results, calls[0].targets, strict=True):
                 if result is not None:
                     yield result, target
 

@@ -167,6 +167,7 @@ def _read(source: str) -> _File:
     if tree is None:
         raise SyntaxError
     found: dict[int, list[tuple[int, int, Statement]]] = {}
+    others: list[tuple[int, int, Statement]] = []
     loops: set[str] = set()
     blocks: list[tuple[int, int]] = []
     for node in ast.walk(tree):
@@ -176,8 +177,13 @@ def _read(source: str) -> _File:
         if statement is not None and isinstance(node, ast.stmt):
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                 found.setdefault(line, []).append((node.lineno, node.col_offset, statement))
+        elif isinstance(node, (ast.Expr, ast.Return)) and node.value is not None:
+            others.append((node.lineno, node.col_offset, Statement((), node.value)))
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             loops.update(part.id for part in ast.walk(node.target) if isinstance(part, ast.Name))
+    for other in others:  # what runs beside an assignment does not get its name
+        if other[0] in found:
+            found[other[0]].append(other)
     assignments = {line: tuple(one for *_, one in sorted(all_, key=_start)) for line, all_ in found.items()}
     return _File(assignments, frozenset(loops), tuple(sorted(blocks)))
 

@@ -131,7 +131,8 @@ SMALL = """root => [...root.querySelectorAll(".box")].map(box => {
     const shown = [...box.querySelectorAll(".chip, .small")].filter(text => text.getBoundingClientRect().width);
     const inside = shown.map(text => text.getBoundingClientRect()).every(({ left, right, top, bottom }) => (
         left >= body.left - 1 && right <= body.right + 1 && top >= body.top - 1 && bottom <= body.bottom + 1));
-    return { inside, numbers: shown.filter(text => text.matches(".small")).map(text => text.textContent) };
+    const small = shown.filter(text => text.matches(".small"));
+    return { inside, numbers: small.map(text => text.textContent), of: small.map(text => text.classList[1]) };
 })"""
 
 

@@ -170,6 +170,7 @@ STATEMENTS = """
 a = lab.sin(x); b = a * 2.0 + x
 c, d = lab.cos(a), lab.exp(b)
 e = d * 2.0; print(e + 1.0); f = e / 3.0
+g = f * 2.0; print([f + i for i in range(3)]); h = g / 3.0
 """
 
 
@@ -181,7 +182,9 @@ def test_statements_on_one_line_name_their_own_results(tmp_path: Path) -> None:
     found = recording.so_far()
     made = [(r.name, r.application) for r in found.tensors.values() if r.name and r.application is not None]
     named = {name: found.applications[application].op for name, application in made if application is not None}
-    assert named == {"a": "sin", "b": "add", "c": "cos", "d": "exp"}, "of the last line nothing is certain"
+    assert named == {"a": "sin", "b": "add", "c": "cos", "d": "exp", "e": "multiply", "f": "divide"}, (
+        "of the last line nothing is certain"
+    )
 
 
 def test_a_crowd_of_ops_is_folded_in_the_order_in_which_they_ran() -> None:

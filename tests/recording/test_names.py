@@ -72,6 +72,18 @@ def test_partial_sums_have_no_name() -> None:
     del total, product, norm
 
 
+def test_what_runs_beside_an_assignment_does_not_get_its_name() -> None:
+    w = lab.Variable(1.0, name="w")
+    with lab.record() as recording:
+        for _ in range(2):
+            with lab.GradientTape() as tape:
+                loss = w * w
+            g = tape.gradient(loss, w); w.assign_sub(0.1 * g)  # fmt: skip # noqa: E702
+    assert names(recording) == ["loss", None] * 2
+    assert [recording.tensors[key].name for sweep in recording.sweeps for key in sweep.results] == ["g", "g"]
+    del g
+
+
 def test_what_a_list_holds_has_not_the_name_of_the_list() -> None:
     a, b = lab.constant(1.0), lab.constant(2.0)
     with lab.record() as recording:

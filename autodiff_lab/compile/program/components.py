@@ -356,7 +356,7 @@ def _expanded(walk: _Walk, line: Line, x: Any, cofactors: Any) -> int:
 
 
 def _determinant(walk: _Walk, line: Line) -> Any:
-    """Return the determinant, which is no component of anything."""
+    """Return the determinant, a value of its own rather than a component."""
     x = _small_matrix(walk, line)
     return None if x is None else np.array(_expanded(walk, line, x, _cofactors(walk, line, x)))
 
