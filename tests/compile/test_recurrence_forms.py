@@ -270,3 +270,25 @@ def test_positions_of_each_turn_and_their_casts(kind: str) -> None:
 
     compiled = agree(run, [table], 1e-5)
     assert turns_of(compiled), compiled.why()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("ndim", [1, 2])
+def test_rows_are_replaced_in_a_loop_and_in_its_gradient(ndim: int, dtype: str) -> None:
+    rng = np.random.default_rng(12)
+    places = lab.constant(np.stack([rng.permutation(9)[:4] for _ in range(LONG)]))
+
+    def run(h: Any, at: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(h)
+            rows = h
+            for t in range(LONG):
+                picked = lab.gather(rows, at[t])
+                rows = lab.tensor_scatter_nd_update(rows, at[t][:, None], lab.sin(picked * 1.1) + rows[0])
+            loss = lab.reduce_sum(rows**2)
+        return [rows, tape.gradient(loss, h)]
+
+    h = lab.constant(rng.normal(size=(9, 3)[:ndim]).astype(dtype))
+    compiled = agree(run, [h, places], TOLERANCE[dtype])
+    assert len(turns_of(compiled)) == 2, compiled.why()
+    assert "kept_mask" not in compiled.source

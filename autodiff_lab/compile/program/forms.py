@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from autodiff_lab.compile.program import crossing, normalizing
-from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN
+from autodiff_lab.compile.program.blocks import DET_LOG, DET_SIGN, LARGEST_COPY
 from autodiff_lab.compile.program.program import Line, Value
 from autodiff_lab.engine.op import Op
 from autodiff_lab.kernels.matmul.factors import qr
@@ -222,6 +222,20 @@ def band_part(to: Writing, line: Line) -> None:
         to.end(line, "identity", *line.ins)
     else:
         to.end(line, "select", line.ins[0], to.constant(mask))
+
+
+def marked_at(to: Writing, line: Line) -> bool:
+    """Write ones in which rows are replaced by zeros, for a sequence or a loop; return whether that could be done."""
+    out, at = to.values[line.outs[0]], to.values[line.ins[0]].shape
+    if out.memory is not None or out.dtype.kind != "f" or not at or not 0 < math.prod(out.shape) <= LARGEST_COPY:
+        return False
+    shapes = out.shape, (*at[:-1], *out.shape[at[-1] :])
+    ones, zeros = (
+        to.add("broadcast_to", (to.constant(out.dtype.type(number)),), {"shape": shape}, shape, line)
+        for number, shape in zip((1, 0), shapes, strict=True)
+    )
+    to.end(line, "tensor_scatter_nd_update", ones, zeros, line.ins[0])
+    return True
 
 
 def slogdet(to: Writing, line: Line) -> None:

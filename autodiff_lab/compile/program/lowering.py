@@ -21,7 +21,7 @@ import numpy as np
 from autodiff_lab.compile.program.blocks import LARGEST_IN_LOOP
 from autodiff_lab.compile.program.casting import CASTS, cast_in_loops
 from autodiff_lab.compile.program.contractions import contracted
-from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits, surrounded
+from autodiff_lab.compile.program.forms import ALONG_AXES, FACTORED, FORMS, OF_ROWS, fits, marked_at, surrounded
 from autodiff_lab.compile.program.moving import MOVED_ROWS, marked, moves_of
 from autodiff_lab.compile.program.normalizing import MOST, NORMALIZING
 from autodiff_lab.compile.program.parts import with_parts_added
@@ -231,6 +231,8 @@ class _Lowering:
             return True
         if line.op.name == "pad":
             return surrounded(self, line)
+        if line.op.name == "kept_mask":
+            return marked_at(self, line)
         return (line.op.name == "einsum" and contracted(self, line)) or self._is_shared(line)
 
     def _is_shared(self, line: Line) -> bool:
