@@ -14,6 +14,7 @@ from math import log, nan, sqrt
 from numpy import finfo
 
 from autodiff_lab.kernels.base.deferred import register_jitable
+from autodiff_lab.kernels.matmul import tiny
 
 
 @register_jitable
@@ -121,6 +122,8 @@ def _solved(lu, out, n, k, there) -> int:
 @register_jitable
 def solve(out, lu, a, b, count, n, k, a_step, a_down, a_along, b_step, b_down, b_along) -> int:
     """Write the solutions (n, k) of linear systems, by elimination with exchanged rows."""
+    if 2 <= n <= 3:
+        return tiny.solve(out, a, b, count, n, k, a_step, a_down, a_along, b_step, b_down, b_along)
     for s in range(count):
         there = s * n * k
         _copied(a, s * a_step, n, a_down, a_along, lu)
@@ -135,6 +138,8 @@ def solve(out, lu, a, b, count, n, k, a_step, a_down, a_along, b_step, b_down, b
 @register_jitable
 def inverse(out, lu, a, count, n, a_step, a_down, a_along) -> int:
     """Write the inverses of matrices."""
+    if 2 <= n <= 3:
+        return tiny.inverse(out, a, count, n, a_step, a_down, a_along)
     for s in range(count):
         there = s * n * n
         _copied(a, s * a_step, n, a_down, a_along, lu)
@@ -151,6 +156,8 @@ def inverse(out, lu, a, count, n, a_step, a_down, a_along) -> int:
 @register_jitable
 def determinant(out, lu, a, count, n, a_step, a_down, a_along) -> int:
     """Write the determinants of matrices; one that is singular or holds a nan is left to NumPy."""
+    if 2 <= n <= 3:
+        return tiny.determinant(out, a, count, n, a_step, a_down, a_along)
     for s in range(count):
         _copied(a, s * a_step, n, a_down, a_along, lu)
         sign = _eliminated(lu, lu, n, 0, 0)
@@ -166,6 +173,8 @@ def determinant(out, lu, a, count, n, a_step, a_down, a_along) -> int:
 @register_jitable
 def determinant_sign(out, lu, a, count, n, a_step, a_down, a_along) -> int:
     """Write the signs of the determinants of matrices, as `determinant`."""
+    if 2 <= n <= 3:
+        return tiny.determinant_sign(out, a, count, n, a_step, a_down, a_along)
     for s in range(count):
         _copied(a, s * a_step, n, a_down, a_along, lu)
         sign = _eliminated(lu, lu, n, 0, 0)
@@ -180,6 +189,8 @@ def determinant_sign(out, lu, a, count, n, a_step, a_down, a_along) -> int:
 @register_jitable
 def determinant_log(out, lu, a, count, n, a_step, a_down, a_along) -> int:
     """Write the logarithms of the absolute values of the determinants of matrices, as `determinant`."""
+    if 2 <= n <= 3:
+        return tiny.determinant_log(out, a, count, n, a_step, a_down, a_along)
     for s in range(count):
         _copied(a, s * a_step, n, a_down, a_along, lu)
         if _eliminated(lu, lu, n, 0, 0) == 0:
