@@ -229,3 +229,25 @@ def test_searches_are_part_of_a_sequence(
         return found, lab.cumsum(lab.cast(lab.reshape(found, [-1]), rows.dtype) * 0.5)
 
     in_one_call(run, rows, values)
+
+
+@pytest.mark.parametrize("stack", [(), (2,)])
+@pytest.mark.parametrize("width", range(1, 7))
+def test_rows_of_every_small_width_are_read_and_added_up(width: int, stack: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(width)
+    at = lab.constant([3, 0, 3, 4, 1, 3, 0, 2])
+
+    @lab.function
+    def run(x: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            rows = lab.gather(lab.sin(x), at, axis=-2)
+            loss = lab.reduce_sum(rows**2 * lab.range(8.0)[:, None])
+        return rows, tape.gradient(loss, x)
+
+    x = lab.constant(rng.normal(size=(*stack, 5, width)).astype(np.float32))
+    assert run.compile(x), run.why()
+    picked, weights = np.sin(x.numpy())[..., at.numpy(), :], np.bincount(at.numpy(), np.arange(8.0))[:, None]
+    rows, slope = run(x)
+    np.testing.assert_allclose(rows, picked, 1e-6)
+    np.testing.assert_allclose(slope, 2 * weights * np.sin(x.numpy()) * np.cos(x.numpy()), 1e-4, 1e-5)

@@ -19,18 +19,59 @@ OTHER_VALUE = 2
 
 
 @register_jitable
+def _copy_rows(out, x, positions, inner, count) -> None:
+    for k in range(count):
+        source, target = x[positions[k] * inner : (positions[k] + 1) * inner], out[k * inner : (k + 1) * inner]
+        for j in range(inner):
+            target[j] = source[j]
+
+
+@register_jitable
+def _add_rows(out, g, positions, inner, count) -> None:
+    for k in range(count):
+        source, target = g[k * inner : (k + 1) * inner], out[positions[k] * inner : (positions[k] + 1) * inner]
+        for j in range(inner):
+            target[j] += source[j]
+
+
+@register_jitable
+def _copy_narrow(out, x, positions, inner, count) -> None:
+    """Copy rows of up to 4 elements, as those of points; the turns over a number that is known are written out."""
+    if inner == 1:
+        for k in range(count):
+            out[k] = x[positions[k]]
+    elif inner == 2:
+        _copy_rows(out, x, positions, 2, count)
+    elif inner == 3:
+        _copy_rows(out, x, positions, 3, count)
+    else:
+        _copy_rows(out, x, positions, 4, count)
+
+
+@register_jitable
+def _add_narrow(out, g, positions, inner, count) -> None:
+    """Add rows of up to 4 elements to those at positions."""
+    if inner == 1:
+        for k in range(count):
+            out[positions[k]] += g[k]
+    elif inner == 2:
+        _add_rows(out, g, positions, 2, count)
+    elif inner == 3:
+        _add_rows(out, g, positions, 3, count)
+    else:
+        _add_rows(out, g, positions, 4, count)
+
+
+@register_jitable
 def gather(out, x, positions, outer, length, inner, count) -> int:
     """Write the elements of an axis at `count` positions."""
     for k in range(count):
         if positions[k] < 0 or positions[k] >= length:
             return 1
-    if inner == 1:
-        for s in range(outer):
-            source, target = x[s * length : (s + 1) * length], out[s * count : (s + 1) * count]
-            for k in range(count):
-                target[k] = source[positions[k]]
-        return 0
     for s in range(outer):
+        if inner <= 4:
+            _copy_narrow(out[s * count * inner :], x[s * length * inner :], positions, inner, count)
+            continue
         for k in range(count):
             begin, at = (s * length + positions[k]) * inner, (s * count + k) * inner
             source, target = x[begin : begin + inner], out[at : at + inner]
@@ -47,13 +88,10 @@ def scatter(out, g, positions, outer, length, inner, count) -> int:
             return 1
     for j in range(outer * length * inner):
         out[j] = 0
-    if inner == 1:
-        for s in range(outer):
-            source, target = g[s * count : (s + 1) * count], out[s * length : (s + 1) * length]
-            for k in range(count):
-                target[positions[k]] += source[k]
-        return 0
     for s in range(outer):
+        if inner <= 4:
+            _add_narrow(out[s * length * inner :], g[s * count * inner :], positions, inner, count)
+            continue
         for k in range(count):
             at, begin = (s * length + positions[k]) * inner, (s * count + k) * inner
             source, target = g[begin : begin + inner], out[at : at + inner]
