@@ -63,7 +63,7 @@ def block_of(line: Line, program: Program, *, in_loop: bool = False) -> Block | 
         return None
     values = [program.values[i] for i in (*line.ins, *line.outs)]
     first, out = values[0], values[-1]
-    free = not in_loop or (out.dtype.name in _FLOATS and line.op.name not in FUNCTIONS)  # a loop makes floats alone
+    free = not in_loop or line.op.name in _IN_LOOPS or (out.dtype.name in _FLOATS and line.op.name not in FUNCTIONS)
     if first.dtype.name not in (_GIVEN.get(line.op.name, _FLOATS) if free else _FLOATS):
         return None
     if out.dtype != first.dtype and not (free and line.op.name in _FINDING):
@@ -301,6 +301,10 @@ _FINDING = frozenset(
     {*FUNCTIONS, "argmax", "argmin", "argsort", "marked_classes", "one_hot", "searchsorted", "top_positions"}
 )
 """Blocks whose result has another dtype than what they are given."""
+_IN_LOOPS = frozenset(
+    {"all", "any", "argmax", "argmin", "argsort", "marked_classes", "one_hot", "searchsorted", "top_positions"}
+)
+"""Blocks that find or read positions or truth values, and which loops call as well; others make floats alone there."""
 _GIVEN = {
     **dict.fromkeys(("argsort", "take_along", "top_positions", *_CHANGES), (*_FLOATS, *_INTEGERS)),
     **dict.fromkeys(("gather", "gather_nd", "repeat"), (*_FLOATS, *_INTEGERS, *_COMPLEX, "bool")),

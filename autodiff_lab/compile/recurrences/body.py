@@ -20,6 +20,7 @@ from autodiff_lab.compile.program.regions import LARGEST_IN_TURN, REDUCTIONS
 from autodiff_lab.compile.program.reroll import Before, Carried, Inside, Kept, Law, Tabled
 from autodiff_lab.compile.program.rewriting import one_value
 from autodiff_lab.compile.program.wholes import PARTS, Parts
+from autodiff_lab.compile.recurrences.integers import JOINING, of_integers
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import Unexpressed, View, seen, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
@@ -204,9 +205,10 @@ class Body:
         block = block_of(line, self.program, in_loop=True)
         if block is not None:
             return self._applied(block, ins, target, at)
-        if kind not in (self.dtype.name, "bool"):
+        text = of_integers(line, self.program)
+        if text is None and kind not in (self.dtype.name, "bool") and name not in JOINING:
             raise Unexpressed(f"it has no form for `{name}` of integers")
-        text = "number({0})" if name == "cast" else expression(line, self.program)
+        text = text or expression(line, self.program)
         if text is not None:
             return self._each(text, tuple(ins), target, angle=angle(line))
         shapes = [self.program.values[i].shape for i in line.ins]

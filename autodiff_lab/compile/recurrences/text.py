@@ -14,6 +14,7 @@ from autodiff_lab.compile.loops.text import constant_rows, indented, preamble
 from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.reroll import Carried
 from autodiff_lab.compile.recurrences.body import VALUE, Body, given
+from autodiff_lab.compile.recurrences.integers import MADE
 from autodiff_lab.compile.recurrences.joins import without_joins
 from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
 from autodiff_lab.compile.recurrences.products import Tiled, along, copied_in_rows, tiled
@@ -240,11 +241,11 @@ class Text:
         imported = ["from autodiff_lab.kernels.matmul.direct import product"] if self.multiplies else []
         blocks = {piece.block[:2]: None for piece in self.order.pieces if isinstance(piece, Apply)}
         imported += [f"from {module} import {function}" for module, function in blocks]
-        imported += ["from numpy import int64"] if self.ends["int64"] or self._ahead else []
+        imported += ["from numpy import int64"] if self._needs_int64(texts) else []
         imported += ["from autodiff_lab.kernels.base.pointers import call_step"] if self._ahead else []
         head = [
             *preamble(kind, texts), "from numpy import float64", *imported,
-            *constant_rows(dict(enumerate(self._values.values())), dict(enumerate(self._values))),
+            *self._constants_named(),
             *USED,
         ]  # fmt: skip
         called = [
@@ -257,6 +258,16 @@ class Text:
         stepping = ["import numpy", "from autodiff_lab.kernels.base.pointers import STEP, at"]
         stepping += ["@addressed(STEP, _nrt=True)", "def step(slots):", *indented(begun)]
         return tuple(["\n".join([*head, *before, *indented(body), ""]) for before in (called, stepping)])  # type: ignore[return-value]
+
+    def _constants_named(self) -> list[str]:
+        whole = {name: value for name, value in self._values.items() if value.dtype.name in MADE}
+        others = {name: value for name, value in self._values.items() if name not in whole}
+        rows = constant_rows(dict(enumerate(others.values())), dict(enumerate(others)))
+        return rows + [f"{name} = {value.dtype.name}({int(value)})" for name, value in whole.items()]
+
+    def _needs_int64(self, texts: list[str]) -> bool:
+        constants = any(value.dtype.name == "int64" for value in self._values.values())
+        return bool(self.ends["int64"] or self._ahead or constants or any("int64(" in text for text in texts))
 
     def _type(self, base: Any) -> str:
         """Return the type of a flat array, as Numba writes it."""
