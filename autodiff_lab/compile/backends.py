@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from autodiff_lab.compile.loops.kernels import kernel_of
+from autodiff_lab.compile.loops.kernels import kernel_of, reads_short_rows
 from autodiff_lab.compile.loops.pairs import paired
 from autodiff_lab.compile.loops.positions import Moves, find_moves
 from autodiff_lab.compile.loops.source import Code, Kernel, Step, generate
@@ -124,7 +124,11 @@ def _kernel(
     """Return the kernel of a region, None if NumPy is to run it; `skipped` gets the error of a compiler."""
     alone = region.memory is None and len(region.lines) == 1 and in_short_rows(region.lines[0], program)
     alone = alone or bool(moves.lines)
-    if not region.is_loop and not alone and (region.shape or region.memory is not None):
+    if (
+        not region.is_loop
+        and not alone
+        and (region.memory is not None or (region.shape and not reads_short_rows(region, program)))
+    ):
         return None
     try:
         if region.memory is not None:

@@ -203,6 +203,45 @@ def test_a_flat_loop_reads_short_rows_of_a_larger_array_in_place(monkeypatch: py
     assert written(monkeypatch, lambda x, row: lab.exp(x[:, 1:]) * 2.0 + x[:, 1:], WIDE, 21) == [False]
 
 
+def test_one_op_on_short_rows_of_a_larger_array_is_a_loop() -> None:
+    for columns, loops in ((2, 1), (6, 1), (8, 0)):
+        x = lab.constant(DRAW.normal(size=(WIDE, 3, columns)).astype("float32"))
+        made = lab.function(lambda x: x[:, 2] - x[:, 0])
+        assert made.compile(x)
+        assert len(made.kernels) == loops, columns
+        agree(made(x), x[:, 2] - x[:, 0], 0)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4, 9])
+def test_a_sequence_writes_out_short_rows_that_lie_in_larger_ones(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def step(x: Any, at: Any) -> Any:
+        with lab.GradientTape() as tape:
+            tape.watch(x)
+            corners = lab.gather(x, at)
+            sides = lab.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=-1)
+            lengths = lab.reduce_sum((corners[:, ::2] - corners[:, 1:2]) ** 2, axis=-1)
+            loss = lab.reduce_sum(sides**2) + lab.reduce_sum(lab.sqrt(lengths + 1.0))
+        return sides, tape.gradient(loss, x)
+
+    found: list[bool] = []
+
+    def spied(*given: Any) -> Any:
+        writer = narrow.narrowed(*given)
+        found.append(writer is not None and bool(writer.strided))
+        return writer
+
+    monkeypatch.setattr("autodiff_lab.compile.sequences.tasks.narrowed", spied)
+    x, at = drawn("float32", 30, columns), lab.constant(DRAW.integers(0, 30, (50, 3)))
+    made: Any = lab.function(step)
+    assert made.compile(x, at)
+    for _ in range(2):
+        agree(made(x, at), step(x, at), 2e-4)
+    assert made.fallbacks == 0
+    assert any(found) is (columns < 9)
+
+
 def written(monkeypatch: pytest.MonkeyPatch, function: Any, rows: int, columns: int) -> list[bool]:
     """Compile a function, and say which of its loops are written out."""
     found: list[bool] = []

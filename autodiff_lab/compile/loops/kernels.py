@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.compile.loops.narrow import narrowed
+from autodiff_lab.compile.loops.narrow import FEW, narrowed
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.positions import Moves, rows_within
 from autodiff_lab.compile.loops.source import Kernel
@@ -58,6 +58,12 @@ def kernel_of(region: Region, program: Program, names: dict[int, str], title: st
     backward = all(line.cause is not None for line in region.all)
     note = f"{len(region.all) + len(moves.lines)} ops in one loop"
     return Kernel(title, loop_source(writer, names, title), tuple(ins), tuple(outs), function, backward, note)
+
+
+def reads_short_rows(region: Region, program: Program) -> bool:
+    """Return whether a region reads rows of a few elements out of larger ones, where NumPy goes row by row."""
+    writer = narrowed(region, program, lambda value: origin_in(program, value))
+    return writer is not None and bool(writer.strided) and writer.region.columns < FEW
 
 
 def given_and_made(writer: Writer) -> tuple[list[int], list[int]]:

@@ -9,11 +9,12 @@ operand transposed.  What needs its elements in order gets a copy of them, once.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_lab.compile.loops.narrow import narrowed
+from autodiff_lab.compile.loops.narrow import Narrow, narrowed
 from autodiff_lab.compile.loops.parts import parts_of, texts_of
 from autodiff_lab.compile.loops.strided import Origin, with_strided
 from autodiff_lab.compile.loops.text import LONGEST_ROW, START, Writer, indented
@@ -320,9 +321,9 @@ class Builder:
             self.lies[row] = Lies(stack, turn * math.prod(shape), dense_strides(shape))
 
     def _loop(self, region: Region) -> None:
-        region, strided = with_strided(region, self.program, LONGEST_ROW, self._origin)
-        writer: Writer | None = None if strided else narrowed(region, self.program)
+        writer: Writer | None = narrowed(region, self.program, self._origin)
         if writer is None:
+            region, strided = with_strided(region, self.program, LONGEST_ROW, self._origin)
             parts = parts_of(region, self.program, texts_of(region, self.program))
             writer = Writer(region, self.program, parts, strided)
         self.writers[region.all[-1].outs[0]] = writer
@@ -331,7 +332,7 @@ class Builder:
         text = [*self._arrays(writer, slots), *writer.body(), *_ends(writer), "return far"]
         module = [
             *writer.head(),
-            *["from numpy import int64"] * bool(strided),
+            *["from numpy import int64"] * bool(writer.strided),
             "from autodiff_lab.kernels.base.pointers import STEP, at",
             f"@addressed(STEP{writer.options()})",
             "def step(slots):",
@@ -345,6 +346,20 @@ class Builder:
         strides = self._of(value).strides
         return Origin(value, (), reach(self.program.values[value].shape, strides)[0], strides)
 
+    def _strided(
+        self, value: int, writer: Writer, array: Callable[..., None], text: list[str], slots: list[int | Place]
+    ) -> None:
+        """Write where the rows of an operand lie: by a table of where they begin, or evenly apart if they are short."""
+        lies, (shape, dtype, *_), name = self._of(value), self.program.values[value], writer.names[value]
+        first = lies.offset - reach(shape, lies.strides)[0]
+        array(name, "1 << 60", writer.number_of(value), Place(lies.buffer, first * dtype.itemsize))
+        starts = writer.strided[value].starts
+        if isinstance(writer, Narrow):
+            text.append(f"{name}_at = slots[{len(slots)}]")
+            slots.append(int(starts[0]))
+        else:
+            array(f"{name}_at", "last", "int64", self._constant(starts))
+
     def _arrays(self, writer: Writer, slots: list[int | Place]) -> list[str]:
         """Write how a loop gets its arrays from slots, to which they are added."""
         parts, names = writer.parts, writer.names
@@ -357,10 +372,7 @@ class Builder:
         for values, size in ((parts.whole, "slots[2]"), (parts.row, writer.width), (parts.column, writer.count)):
             for i in values:
                 if i in writer.strided:
-                    lies, (shape, dtype, *_) = self._of(i), self.program.values[i]
-                    first = lies.offset - reach(shape, lies.strides)[0]
-                    array(names[i], "1 << 60", writer.number_of(i), Place(lies.buffer, first * dtype.itemsize))
-                    array(f"{names[i]}_at", "last", "int64", self._constant(writer.strided[i].starts))
+                    self._strided(i, writer, array, text, slots)
                 else:
                     array(names[i], size, writer.number_of(i), self._dense(i))
         for i in parts.single:
