@@ -5,6 +5,9 @@ Integers of 32 bits go through those of 64 in compiled code, so each result is c
 
 from __future__ import annotations
 
+from typing import Any
+
+from autodiff_lab.compile.loops.text import constant_rows
 from autodiff_lab.compile.program.program import Line, Program
 
 JOINING = frozenset({"concat", "stack"})
@@ -35,3 +38,11 @@ def of_integers(line: Line, program: Program) -> str | None:
         far = 2.0 ** (8 * made.itemsize - 1)
         return f"{made.name}(choose(abs({{0}}) < number({far}), {{0}}, number({-far})))"
     return f"{made.name}({{0}})" if given.kind == "i" else None
+
+
+def constants_named(values: dict[str, Any]) -> list[str]:
+    """Return the statements that name constants, each of its own dtype."""
+    whole = {name: value for name, value in values.items() if value.dtype.name in MADE}
+    others = {name: value for name, value in values.items() if name not in whole}
+    rows = constant_rows(dict(enumerate(others.values())), dict(enumerate(others)))
+    return rows + [f"{name} = {value.dtype.name}({int(value)})" for name, value in whole.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from autodiff_lab.kernels.base.store import load
 
 NARROWEST = 8
 """Columns of the narrowest result: narrower ones fill few lanes of a vector."""
+
+WRITTEN_OUT, LONGEST = 64, 8
+"""Multiplications of the largest product that is written out, for which a call would take longer; its longest side."""
 
 
 class Tiled(NamedTuple):
@@ -50,6 +54,20 @@ def along(matrix: View) -> tuple[int, bool]:
     if (b == 1 or n == 1) and (a >= n or m == 1):
         return max(a if m > 1 else n, 1), False
     return max(b if n > 1 else m, 1), True
+
+
+def written_out(piece: Product, element: Callable[..., str]) -> list[str]:
+    """Write a product of small matrices in numbers; `element` says where one lies, without the last bracket."""
+    (x, y), z = piece.ins, piece.target
+    (m, k), n = x.shape[-2:], y.shape[-1]
+    rows = [f"left{i}_{p} = {element(x, i, p)}]" for i in range(m) for p in range(k)]
+    rows += [f"right{p}_{j} = {element(y, p, j)}]" for p in range(k) for j in range(n)]
+    for i in range(m):
+        for j in range(n):
+            to = f"{element(z, i, j)}]"
+            terms = [*[to] * (piece.onto is not None), *(f"left{i}_{p} * right{p}_{j}" for p in range(k))]
+            rows.append(f"{to} = {' + '.join(terms)}")
+    return rows
 
 
 def copied_in_rows(name: str, array: str, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> list[str]:

@@ -8,16 +8,25 @@ any length.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
-from autodiff_lab.compile.loops.text import constant_rows, indented, preamble
+from autodiff_lab.compile.loops.text import indented, preamble
 from autodiff_lab.compile.program.program import Program
 from autodiff_lab.compile.program.reroll import Carried
 from autodiff_lab.compile.recurrences.body import VALUE, Body, given
-from autodiff_lab.compile.recurrences.integers import MADE
+from autodiff_lab.compile.recurrences.integers import constants_named
 from autodiff_lab.compile.recurrences.joins import without_joins
 from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
-from autodiff_lab.compile.recurrences.products import Tiled, along, copied_in_rows, tiled
+from autodiff_lab.compile.recurrences.products import (
+    LONGEST,
+    WRITTEN_OUT,
+    Tiled,
+    along,
+    copied_in_rows,
+    tiled,
+    written_out,
+)
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
@@ -245,7 +254,7 @@ class Text:
         imported += ["from autodiff_lab.kernels.base.pointers import call_step"] if self._ahead else []
         head = [
             *preamble(kind, texts), "from numpy import float64", *imported,
-            *self._constants_named(),
+            *constants_named(self._values),
             *USED,
         ]  # fmt: skip
         called = [
@@ -258,12 +267,6 @@ class Text:
         stepping = ["import numpy", "from autodiff_lab.kernels.base.pointers import STEP, at"]
         stepping += ["@addressed(STEP, _nrt=True)", "def step(slots):", *indented(begun)]
         return tuple(["\n".join([*head, *before, *indented(body), ""]) for before in (called, stepping)])  # type: ignore[return-value]
-
-    def _constants_named(self) -> list[str]:
-        whole = {name: value for name, value in self._values.items() if value.dtype.name in MADE}
-        others = {name: value for name, value in self._values.items() if name not in whole}
-        rows = constant_rows(dict(enumerate(others.values())), dict(enumerate(others)))
-        return rows + [f"{name} = {value.dtype.name}({int(value)})" for name, value in whole.items()]
 
     def _needs_int64(self, texts: list[str]) -> bool:
         constants = any(value.dtype.name == "int64" for value in self._values.values())
@@ -335,14 +338,20 @@ class Text:
         if (step := tiled(piece, self.body.dtype.name)) is not None:
             return self._tiled(x, y, z, step)
         lead, (m, k), n = z.shape[:-2], x.shape[-2:], y.shape[-1]
+        if m * k * n <= WRITTEN_OUT and max(m, k, n) <= LONGEST:
+            return self._in_loops(lead, written_out(piece, partial(self._element, lead=len(lead))), unordered=True)
         given = [self._matrix(one, len(lead)) for one in (x, y, z)]
         (along_x, flips_x), (along_y, flips_y) = along(x), along(y)
         along_x, along_y = self._stride(x, along_x), self._stride(y, along_y)
         keep = "one" if piece.onto is not None else "zero"
         call = f"product(where, {', '.join(given)}, {m}, {n}, {k}, {along_x}, {flips_x}, {along_y}, {flips_y}, {keep})"
-        made = [call]
+        return self._in_loops(lead, [call], unordered=False)
+
+    def _in_loops(self, lead: tuple[int, ...], made: list[str], *, unordered: bool) -> list[str]:
+        """Write what is done for each matrix of a stack."""
         for depth in range(len(lead) - 1, -1, -1):
-            made = [f"for j{depth} in range({lead[depth]}):", *indented(made)]
+            turns = f"unordered({self._length(lead[depth])})" if unordered else f"range({lead[depth]})"
+            made, unordered = [f"for j{depth} in {turns}:", *indented(made)], False
         return made
 
     def _tiled(self, x: View, y: View, z: View, step: Tiled) -> list[str]:
@@ -359,9 +368,15 @@ class Text:
         return [*filled, f"far |= call_step(moves[{at}], {slots}.ctypes.data)"]
 
     def _matrix(self, view: View, lead: int) -> str:
+        return f"{self._element(view, 0, 0, lead)}:]"
+
+    def _element(self, view: View, row: int, column: int, lead: int) -> str:
+        """Return an element of a matrix, without the bracket that ends it."""
         base, offset = self._place(view)
         terms = [f"j{depth} * {self._stride(view, s)}" for depth, s in enumerate(view.strides[:lead]) if s]
-        return f"{base}[{' + '.join([*terms, str(offset)])}:]"
+        inner = zip((row, column), view.strides[-2:], strict=True)
+        terms += [f"{at} * {self._stride(view, s)}" for at, s in inner if at and s]
+        return f"{base}[{' + '.join([*terms, str(offset)])}"
 
     def _sliced(self) -> list[str]:
         """Write the windows at what moves from turn to turn."""
