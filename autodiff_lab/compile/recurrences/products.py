@@ -56,6 +56,11 @@ def along(matrix: View) -> tuple[int, bool]:
     return max(b if n > 1 else m, 1), True
 
 
+def is_small(m: int, k: int, n: int) -> bool:
+    """Return whether a product of m x k and k x n matrices is written out in numbers."""
+    return m * k * n <= WRITTEN_OUT and max(m, k, n) <= LONGEST
+
+
 def written_out(piece: Product, element: Callable[..., str]) -> list[str]:
     """Write a product of small matrices in numbers; `element` says where one lies, without the last bracket."""
     (x, y), z = piece.ins, piece.target

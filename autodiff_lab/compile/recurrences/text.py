@@ -18,15 +18,7 @@ from autodiff_lab.compile.recurrences.body import VALUE, Body, given
 from autodiff_lab.compile.recurrences.integers import constants_named
 from autodiff_lab.compile.recurrences.joins import without_joins
 from autodiff_lab.compile.recurrences.nests import Nest, NestWriter, Order, Piece
-from autodiff_lab.compile.recurrences.products import (
-    LONGEST,
-    WRITTEN_OUT,
-    Tiled,
-    along,
-    copied_in_rows,
-    tiled,
-    written_out,
-)
+from autodiff_lab.compile.recurrences.products import Tiled, along, copied_in_rows, is_small, tiled, written_out
 from autodiff_lab.compile.recurrences.statements import Apply, Each, Literal, Product, Reduce, Statement
 from autodiff_lab.compile.recurrences.views import View, strides_of, whole
 from autodiff_lab.compile.scalars.rolled import Roll
@@ -338,7 +330,7 @@ class Text:
         if (step := tiled(piece, self.body.dtype.name)) is not None:
             return self._tiled(x, y, z, step)
         lead, (m, k), n = z.shape[:-2], x.shape[-2:], y.shape[-1]
-        if m * k * n <= WRITTEN_OUT and max(m, k, n) <= LONGEST:
+        if is_small(m, k, n):
             return self._in_loops(lead, written_out(piece, partial(self._element, lead=len(lead))), unordered=True)
         given = [self._matrix(one, len(lead)) for one in (x, y, z)]
         (along_x, flips_x), (along_y, flips_y) = along(x), along(y)
