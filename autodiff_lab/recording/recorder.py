@@ -126,7 +126,7 @@ class Recorder:
     def made(self) -> Iterator[Any]:
         """Yield the events, in order; what was kept instead of one is made into it."""
         self._catch_up()
-        described: set[str] = set()
+        described: dict[str, OpDescribed] = {}
         lines: dict[int, Any] = {}
         for item in self._items:
             event = item
@@ -134,17 +134,17 @@ class Recorder:
                 if item[0] is applied:
                     _, entry, cause, spot, scope = item
                     if entry[0].name not in described:
-                        described.add(entry[0].name)
-                        yield OpDescribed(*entry[0].describe())
+                        described[entry[0].name] = OpDescribed(*entry[0].describe())
+                        yield described[entry[0].name]
                     event = applied(entry, cause, place_of(spot, lines), scope)
                 elif item[0] is TensorMet:
                     event = TensorMet._make((*item[1:7], place_of(item[7], lines), item[8]))
                 else:
                     event = item[0](*item[1:])
             elif item.__class__ is OpDescribed:
-                if item.op in described:
+                if described.get(item.op) == item:
                     continue
-                described.add(item.op)
+                described[item.op] = item  # an adapter may describe an op again, when it knows more of it
             yield event
 
     def _catch_up(self) -> None:

@@ -112,6 +112,20 @@ def test_an_op_that_is_like_another_cuts_like_it() -> None:
     assert (told.cause, told.op) == ("stop_gradient", "cut")
 
 
+def test_an_op_is_described_again_when_a_call_says_more_of_it(tmp_path: Path) -> None:
+    """Whether an op has a derivative may show only where an input needs a gradient."""
+    tiny = Tiny()
+    recording = tiny.emitter.start()
+    x = tiny.source(3.0, "x")
+    for says, known in ((None, True), (False, False), (None, False), (True, True)):
+        tiny.emitter.emit_op("less", [x.key], [np.float32(0.0)], differentiable=says)
+        assert recording.so_far().ops["less"].differentiable is known
+    tiny.emitter.finish()
+    assert recording.ops["less"].differentiable
+    recording.save(tmp_path / "tiny.json")
+    assert load_recording(tmp_path / "tiny.json").ops["less"].differentiable
+
+
 def test_exits_assignments_failures_and_turns() -> None:
     tiny = Tiny()
     emitter = tiny.emitter

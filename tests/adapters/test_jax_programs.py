@@ -64,7 +64,7 @@ def test_there_are_twenty_five_programs(figure: Callable[[str, str], None]) -> N
 
 
 def test_a_function_that_returns_no_scalar_is_refused() -> None:
-    with pytest.raises(TypeError, match="must return a scalar"):
+    with pytest.raises(TypeError, match="must return a floating-point scalar"):
         record(lambda x: x * 2, jax.numpy.ones(3))
 
 
