@@ -5,7 +5,6 @@ from __future__ import annotations
 _WINDOW = "scipy.signal.windows, whose arrays can be multiplied by tensors"
 _WRITE = "matplotlib.pyplot.imsave"
 _KEYS = "seed=(...) of lab.random.stateless_normal and its kin, or lab.random.set_seed"
-_FRAMES = "lab.signal.irfft, and lab.tensor_scatter_nd_add for the sum of the frames"
 _SEGMENTS = "exponentials over lab.gather(lab.math.unsorted_segment_sum(exponentials, ids, n), ids)"
 _KRON = "lab.einsum('ij,kl->ikjl', x, y), and lab.reshape"
 _SAMPLE = "lab.gather_nd of the four neighbours, weighted by distance"
@@ -58,7 +57,9 @@ ARRAYS = {
     **dict.fromkeys(("index_copy", "index_put", "scatter", "dynamic_update_slice"), "lab.tensor_scatter_nd_update"),
     **dict.fromkeys(("take_along_dim", "index_select"), "lab.gather(x, indices, axis=...)"),
     **dict.fromkeys(("trapezoid", "trapz"), "lab.reduce_sum((y[1:] + y[:-1]) * (x[1:] - x[:-1])) / 2.0"),
-    **dict.fromkeys(("unfold", "im2col"), "lab.image.extract_patches, or lab.gather of windows"),
+    "stft": "lab.signal.stft", "istft": "lab.signal.inverse_stft", "hann_window": "lab.signal.hann_window",
+    "hamming_window": "lab.signal.hamming_window", "kaiser_window": "lab.signal.kaiser_window",
+    **dict.fromkeys(("unfold", "im2col"), "lab.image.extract_patches, or lab.signal.frame"),
     **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d", "unflatten", "collapse"), "lab.reshape"),
     **dict.fromkeys(("broadcast_arrays", "broadcast_tensors"), "lab.broadcast_to"),
     **dict.fromkeys(("compress", "extract"), "lab.boolean_mask"), "expit": "lab.sigmoid", "logistic": "lab.sigmoid",
@@ -131,16 +132,14 @@ RANDOM = {
 }  # fmt: skip
 
 SIGNAL = {
-    "dct": "lab.matmul(x, scipy.fft.dct(numpy.eye(n)))", "fftfreq": "numpy.fft.fftfreq",
+    "fftfreq": "numpy.fft.fftfreq", "hilbert": "lab.signal.ifft of the spectrum without its negative frequencies",
     "fftconvolve": "lab.nn.conv1d, or lab.signal.irfft of a product of lab.signal.rfft",
-    "frame": "lab.gather(x, starts[:, None] + lab.range(length), axis=-1)", "hamming_window": _WINDOW,
-    "hann_window": _WINDOW, "idct": "lab.matmul(x, scipy.fft.idct(numpy.eye(n)))",
-    "inverse_stft": _FRAMES,
-    "kaiser_window": _WINDOW, "linear_to_mel_weight_matrix": "librosa.filters.mel, whose matrix can be multiplied",
     **{f"{kind}2": f"lab.signal.{kind}2d" for kind in ("fft", "ifft", "rfft", "irfft")},
-    "overlap_and_add": "lab.tensor_scatter_nd_add", "rfftfreq": "numpy.fft.rfftfreq",
-    "stft": "lab.signal.rfft of the frames times a window; lab.gather makes the frames",
-    **dict.fromkeys(("convolve", "correlate"), "lab.nn.conv1d"), "istft": _FRAMES,
+    "rfftfreq": "numpy.fft.rfftfreq",
+    **dict.fromkeys(("convolve", "correlate"), "lab.nn.conv1d"), "istft": "lab.signal.inverse_stft",
+    **dict.fromkeys(("get_window", "bartlett_window", "blackman_window", "kaiser_bessel_derived_window"), _WINDOW),
+    **dict.fromkeys(("mdct", "inverse_mdct"), "lab.signal.dct(x, type=4) of folded frames"),
+    "spectrogram": "lab.square(lab.abs(lab.signal.stft(x, length, step)))",
     **{name: f"lab.signal.{name.rstrip('nd')}2d or {name.rstrip('nd')}3d" for name in
        ("fftn", "fftnd", "ifftn", "ifftnd", "irfftn", "irfftnd", "rfftn", "rfftnd")},
 }  # fmt: skip

@@ -71,7 +71,7 @@ TENSORS = {
     "solve": "lab.linalg.solve(x, y)", "swapaxes": "lab.transpose(x, perm)", "take": "lab.gather(x, indices, axis)",
     "tile": "lab.tile(x, multiples)", "tobytes": "x.numpy().tobytes()", "topk": "lab.math.top_k(x, k)",
     "tril": "lab.linalg.band_part(x, -1, 0)", "triu": "lab.linalg.band_part(x, 0, -1)", "type": "x.dtype",
-    "type_as": "lab.cast(x, y.dtype)", "unbind": "lab.unstack(x, axis=axis)", "unfold": "lab.image.extract_patches",
+    "type_as": "lab.cast(x, y.dtype)", "unbind": "lab.unstack(x, axis=axis)", "unfold": "lab.signal.frame",
     "values": "x.numpy()", "where": "lab.where(condition, x, y)",
 }  # fmt: skip
 

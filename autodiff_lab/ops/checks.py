@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import current_memory
 from autodiff_lab.engine.dtypes import DIFFERENTIABLE
@@ -34,6 +36,20 @@ def one_of(value: Any, choices: tuple[str, ...], what: str) -> Any:
     if not isinstance(value, str) or value not in choices:
         raise InvalidArgumentError(f"{what} must be {spoken(choices)}, got {value!r:.80}.")
     return value
+
+
+def number_of(value: Any, what: str) -> float:
+    """Return a setting that is one real number; `what` names it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it is not one real number.
+    """
+    given = np.asarray(convert(value)._array)
+    if given.ndim or given.dtype.kind not in "fiuV":
+        raise InvalidArgumentError(f"{what} must be a number, got {value!r:.80}.")
+    return float(given)
 
 
 def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

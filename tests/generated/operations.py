@@ -14,7 +14,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "Linear algebra": ("linalg",),
     "Neural networks": ("nn", "isotonic", "sampled", "ctc"),
     "Random numbers": ("random", "random_generator", "random_state", "random_stateless"),
-    "Signals": ("signal",),
+    "Signals": ("signal", "frames", "windows", "cosines"),
     "Images": ("image", "image_sizes", "image_patches", "image_quality"),
     "Strings": ("strings",),
     "Ragged and sparse tensors, slices, states": ("ragged", "sparse", "splitting", "symbolic"),

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autodiff_lab.extras.families import (
+        cosines,
         ctc,
+        frames,
         image,
         image_patches,
         image_quality,
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
         sparse,
         special,
         strings,
+        windows,
     )
 
 __all__ = ["signal", "image", "sparse", "strings", "special", "isotonic", "sampled", "ctc", "image_sizes",
-           "image_patches", "image_quality"]
+           "image_patches", "image_quality", "windows", "frames", "cosines"]
 
 
 def __getattr__(name: str) -> Any:

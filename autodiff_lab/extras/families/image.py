@@ -14,7 +14,7 @@ from autodiff_lab.engine.apply import general
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.op import UNREGISTERED
 from autodiff_lab.engine.tensor import Tensor, named
-from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.errors import DtypeMismatch, ShapeMismatch
 from autodiff_lab.kernels.arrays import beside
 from autodiff_lab.kernels.base.halves import in_float32
 from autodiff_lab.ops.docs import doc
@@ -55,20 +55,6 @@ def images_of(value: Any, what: str) -> Tensor:
         raise ShapeMismatch(f"{what}: expected an image (..., height, width, channels), got shape "
                             f"{tensor._held.shape}. Try lab.reshape or lab.expand_dims(image, -1).")
     return tensor
-
-
-def number_of(value: Any, what: str) -> float:
-    """Return a setting that is one real number; `what` names it.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not one real number.
-    """
-    given = np.asarray(convert(value)._array)
-    if given.ndim or given.dtype.kind not in "fiuV":
-        raise InvalidArgumentError(f"{what} must be a number, got {value!r:.80}.")
-    return float(given)
 
 
 def _floating(value: Any, what: str) -> Tensor:

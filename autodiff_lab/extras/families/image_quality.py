@@ -17,11 +17,12 @@ from autodiff_lab.engine.convert import constant
 from autodiff_lab.engine.shape import as_integer, listed
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
-from autodiff_lab.extras.families.image import images_of, number_of
+from autodiff_lab.extras.families.image import images_of
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.joining import concat, split
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import broadcast_to, reshape
+from autodiff_lab.ops.checks import number_of
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.exponential import log
 from autodiff_lab.ops.math.reductions import reduce_mean

@@ -14,13 +14,13 @@ from autodiff_lab.engine.convert import constant, convert
 from autodiff_lab.engine.shape import as_integer, as_integers, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
-from autodiff_lab.extras.families.image import images_of, number_of
+from autodiff_lab.extras.families.image import images_of
 from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.gathering import gather_nd, where
 from autodiff_lab.ops.array.joining import stack
 from autodiff_lab.ops.array.repeating import pad
 from autodiff_lab.ops.array.shaping import broadcast_to, expand_dims, reshape
-from autodiff_lab.ops.checks import one_of
+from autodiff_lab.ops.checks import number_of, one_of
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.math.comparison import ceil, floor, logical_and
 from autodiff_lab.ops.math.elementary import clip_by_value

@@ -174,7 +174,7 @@ def _with_rank(x: Tensor, rank: int, what: str) -> Tensor:
     return x
 
 
-def _fitted(x: Tensor, axis: int, length: int) -> Tensor:
+def fitted(x: Tensor, axis: int, length: int) -> Tensor:
     """Truncate an axis to a length, or pad it with zeros."""
     have = x._held.shape[axis]
     if have > length:
@@ -218,7 +218,7 @@ def _real_pair(rank: int, suffix: str) -> tuple[_OfReal, _OfReal]:
         x = _with_rank(x, rank, f"rfft{suffix}")
         if fft_length is not None:
             for axis, length in zip(_axes(rank), _lengths(fft_length, rank, f"rfft{suffix}"), strict=True):
-                x = _fitted(x, axis, length)
+                x = fitted(x, axis, length)
         return half_transform(x, rank=rank, name=name)
 
     def backward(input_tensor: TensorLike, fft_length: IntsLike | None = None, name: str | None = None) -> Tensor:
@@ -227,7 +227,7 @@ def _real_pair(rank: int, suffix: str) -> tuple[_OfReal, _OfReal]:
         natural = (*shape[:-1], max(2 * (shape[-1] - 1), 1))
         lengths = natural if fft_length is None else _lengths(fft_length, rank, f"irfft{suffix}")
         for axis, length in zip(_axes(rank), (*lengths[:-1], lengths[-1] // 2 + 1), strict=True):
-            x = _fitted(x, axis, length)
+            x = fitted(x, axis, length)
         return from_half(x, rank=rank, length=lengths[-1], name=name)
 
     return forward, backward

@@ -18,7 +18,7 @@ from tests.benchmarks.programs.energies import Hamiltonian, TotalVariation
 from tests.benchmarks.programs.equations import DoublePendulum, Heston, LotkaVolterra
 from tests.benchmarks.programs.evolution import Phylogeny
 from tests.benchmarks.programs.factorizations import Eigh, GaussianProcess, Svd
-from tests.benchmarks.programs.fields import Heat, NeuralOde, Ptychography, SpectralFilter, Wave
+from tests.benchmarks.programs.fields import Heat, NeuralOde, Ptychography, SpectralFilter, SpectralLoss, Wave
 from tests.benchmarks.programs.generative import Diffusion, GradientPenalty, VqVae
 from tests.benchmarks.programs.geometry import BundleAdjustment, RadianceField, Rendering, RobotArm
 from tests.benchmarks.programs.images import Lovasz, Separable, SqueezeExcite, Style, Unet
@@ -41,7 +41,7 @@ from tests.benchmarks.programs.unsupervised import Gan, InfoNce, Tsne
 KINDS: tuple[type[Program], ...] = (
     Transformer, Lstm, Gru, Residual, AdamMlp, Vae, GaussianProcess, Gravity, Pendulum, SoftmaxRegression, Embedding,
     Causal, HessianVector, Maml, Pinn, Svd, Eigh, Unet, Separable, Flow, MixtureDensity, Variational, Newton, Sinkhorn,
-    Kalman, RandomField, GraphConvolution, BundleAdjustment, Rendering, Heat, SpectralFilter, NeuralOde,
+    Kalman, RandomField, GraphConvolution, BundleAdjustment, Rendering, Heat, SpectralFilter, SpectralLoss, NeuralOde,
     Decoder, Experts, InfoNce, SkipGram, Ratings, Heston, LotkaVolterra, Equilibrium, RadianceField, GraphAttention,
     LennardJones, CountRegression, StateSpace, HiddenMarkov, Gan, SqueezeExcite, RobotArm, Wave, SgdMomentum,
     QuantileSpline, SmallCovariances, DoublePendulum, AdditiveAttention, BayesianNetwork,

@@ -1,4 +1,4 @@
-"""Fields and signals: diffusion, waves, a filter of frequencies, diffraction, a neural differential equation."""
+"""Fields and signals: diffusion, waves, filters of frequencies, diffraction, a neural differential equation."""
 
 from __future__ import annotations
 
@@ -100,6 +100,72 @@ class SpectralFilter(Program):
     def as_jax(self, jax: Any, np: Any) -> Any:
         def loss(real: Any, imaginary: Any, x: Any, y: Any) -> Any:
             return ((np.fft.irfft(np.fft.rfft(x) * (real + 1j * imaginary)) - y) ** 2).mean()
+
+        return loss
+
+
+class SpectralLoss(Program):
+    """An equalizer that makes signals sound like others: their spectra over time at two resolutions."""
+
+    program, about = "spectral_loss", "{rows} signals of {length}, frames of {short} and {long}"
+    sizes = {
+        "test": {"rows": 2, "length": 12, "short": 4, "long": 8},
+        "small": {"rows": 1, "length": 256, "short": 32, "long": 128},
+        "middle": {"rows": 4, "length": 4_096, "short": 128, "long": 512},
+        "large": {"rows": 16, "length": 16_384, "short": 256, "long": 2_048},
+    }
+    leaves = ("gains", "loudness")
+
+    def arrays(self, draw: np.random.Generator, *, rows: int, length: int, short: int, long: int) -> Data:
+        return {
+            "gains": normal(draw, length // 2 + 1, scale=0.3),
+            "loudness": normal(draw, rows, 1, scale=0.3),
+            "x": normal(draw, rows, length),
+            "y": normal(draw, rows, length),
+        }
+
+    def as_tensorflow(self, tf: Any) -> Any:
+        lengths = self.at["short"], self.at["long"]
+
+        def loss(gains: Any, loudness: Any, x: Any, y: Any) -> Any:
+            spectrum = tf.signal.rfft(x) * tf.complex(tf.exp(gains), tf.zeros_like(gains))
+            made, total = tf.exp(loudness) * tf.signal.irfft(spectrum), 0.0
+            for length in lengths:
+                a, b = (tf.abs(tf.signal.stft(signal, length, length // 4)) + 0.01 for signal in (made, y))
+                total += tf.reduce_mean(tf.square(a - b)) + tf.reduce_mean(tf.square(tf.math.log(a) - tf.math.log(b)))
+            return total
+
+        return loss
+
+    def as_torch(self, torch: Any) -> Any:
+        windows = [torch.hann_window(self.at["short"]), torch.hann_window(self.at["long"])]
+
+        def spectra(signal: Any, window: Any) -> Any:
+            n = len(window)
+            return torch.stft(signal, n, n // 4, window=window, center=False, return_complex=True).abs() + 0.01
+
+        def loss(gains: Any, loudness: Any, x: Any, y: Any) -> Any:
+            made, total = loudness.exp() * torch.fft.irfft(torch.fft.rfft(x) * gains.exp()), 0.0
+            for window in windows:
+                a, b = spectra(made, window), spectra(y, window)
+                total = total + ((a - b) ** 2).mean() + ((a.log() - b.log()) ** 2).mean()
+            return total
+
+        return loss
+
+    def as_jax(self, jax: Any, np: Any) -> Any:
+        def spectra(signal: Any, length: int) -> Any:
+            starts = np.arange(0, signal.shape[-1] - length + 1, length // 4)
+            window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(length) / length)
+            frames = signal[:, starts[:, None] + np.arange(length)]
+            return np.abs(np.fft.rfft(frames * window.astype(signal.dtype))) + 0.01
+
+        def loss(gains: Any, loudness: Any, x: Any, y: Any) -> Any:
+            made, total = np.exp(loudness) * np.fft.irfft(np.fft.rfft(x) * np.exp(gains)), 0.0
+            for length in (self.at["short"], self.at["long"]):
+                a, b = spectra(made, length), spectra(y, length)
+                total += ((a - b) ** 2).mean() + ((np.log(a) - np.log(b)) ** 2).mean()
+            return total
 
         return loss
 
