@@ -232,10 +232,20 @@ def _repeated(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
             found = [found]
         if as_arguments and isinstance(found, (list, tuple)):
             found = type(values)(found) if type(values) in (list, tuple) else found
-        nesting.same_structure(values, found, "while_loop: result of body")
-        values = nesting.map_structure(_tensor_unless_composite, found)
+        if not _is_row_of_tensors(values, found):
+            nesting.same_structure(values, found, "while_loop: result of body")
+            found = nesting.map_structure(_tensor_unless_composite, found)
+        values = found
         rounds += 1
     return values
+
+
+def _is_row_of_tensors(values: Any, found: Any) -> bool:
+    """Return whether both are lists, or both tuples, of as many tensors: then nothing need be checked or converted."""
+    kind = type(values)
+    if kind not in (list, tuple) or type(found) is not kind or len(found) != len(values):
+        return False
+    return {*map(type, values), *map(type, found)} == {Tensor}
 
 
 def _tensor_unless_composite(value: Any) -> Any:

@@ -30,6 +30,9 @@ def row_count(tensors: list[Tensor], name: str) -> int:
 
 def _rows(elems: Any, name: str) -> list[Any]:
     """Return one structure for each row."""
+    if type(elems) is Tensor:
+        row_count([elems], name)
+        return unstack(elems)
     tensors = [convert(leaf) for leaf in nesting.flatten(elems)]
     row_count(tensors, name)
     columns = [unstack(t) for t in tensors]
@@ -38,6 +41,8 @@ def _rows(elems: Any, name: str) -> list[Any]:
 
 def stacked(results: list[Any]) -> Any:
     """Stack a list of structures into one structure of tensors."""
+    if set(map(type, results)) == {Tensor}:
+        return stack(results)
     columns = zip(*(nesting.flatten(r) for r in results), strict=True)
     return nesting.pack_sequence_as(results[0], [stack(list(column)) for column in columns])
 
@@ -50,7 +55,7 @@ def check_function(fn: Any, name: str) -> None:
 
 def as_tensors(value: Any) -> Any:
     """Return a structure with its leaves as tensors."""
-    return nesting.map_structure(convert, value)
+    return value if type(value) is Tensor else nesting.map_structure(convert, value)
 
 
 def map_fn(

@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff_lab.engine import nest
 from autodiff_lab.engine.shape import listed
+from autodiff_lab.engine.tensor import Tensor
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
 
 
@@ -40,13 +41,15 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
 
 def same_structure(first: Any, other: Any, what: str = "nest", check_types: bool = True) -> None:
     """Raise an error that starts with `what` if two structures differ."""
-    stands = f"expected {type(first).__name__}, got {type(other).__name__}."
-    if is_nested(first) != is_nested(other):
-        raise ShapeMismatch(f"{what}: the structures differ: {stands}")
-    if not is_nested(first):
+    if type(first) is Tensor is type(other):  # what most loops carry
+        return
+    nested = is_nested(first)
+    if nested != is_nested(other):
+        raise ShapeMismatch(f"{what}: the structures differ: {_types(first, other)}")
+    if not nested:
         return
     if check_types and type(first) is not type(other):
-        raise DtypeMismatch(f"{what}: the structures differ: {stands} Try check_types=False.")
+        raise DtypeMismatch(f"{what}: the structures differ: {_types(first, other)} Try check_types=False.")
     if isinstance(first, Mapping) and isinstance(other, Mapping):
         if set(first) != set(other):
             raise ShapeMismatch(f"{what}: the structures differ: expected keys {_keys(first)}, got {_keys(other)}.")
@@ -55,6 +58,10 @@ def same_structure(first: Any, other: Any, what: str = "nest", check_types: bool
         raise ShapeMismatch(f"{what}: the structures differ: expected {len(first)} parts, got {len(other)}.")
     for a, b in zip(first, other, strict=True):
         same_structure(a, b, what, check_types)
+
+
+def _types(first: Any, other: Any) -> str:
+    return f"expected {type(first).__name__}, got {type(other).__name__}."
 
 
 def _keys(structure: Mapping[Any, Any]) -> list[Any]:
