@@ -58,12 +58,21 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def _only(leaves: list[Any]) -> Any:
+    return leaves[0]
+
+
 class _Argument:
     """One argument of a function: what the function gets, what the tape differentiates, how results are structured."""
 
     def __init__(self, value: Any) -> None:
-        self.module = value if hasattr(value, "mirrored") else None
-        if self.module is not None:
+        self.module = None
+        if type(value) is Tensor:
+            self.passed = own_point(value)
+            self.sources, self.rebuild = [self.passed], _only
+            return
+        if hasattr(value, "mirrored"):
+            self.module = value
             self.passed, self.sources, self.rebuild = value, [], value.mirrored
             return
         leaves, rebuild = nest.flatten(value)
@@ -115,14 +124,29 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
     >>> float(value), float(pullback(1.0)), float(pullback(10.0))
     (9.0, 6.0, 60.0)
     """
-    check_function(function, "value_with_pullback")
+    value, pull = _evaluated("value_with_pullback", function, arguments, persistent=True)
+
+    def pullback(cotangent: Any) -> Any:
+        return pull(convert(cotangent, value) if isinstance(value, Tensor) else cotangent)  # a list is one cotangent
+
+    return value, pullback
+
+
+def _evaluated(
+    what: str, function: Callable[..., Any], arguments: tuple[Any, ...], *, persistent: bool
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Return a function's value, and what returns the cotangents of its arguments for one of its value, None for ones.
+
+    Unless `persistent`, that can be called once.
+    """
+    check_function(function, what)
     given = [_Argument(a) for a in arguments]
     if all(argument.module is None for argument in given):
         sources = [source for argument in given for source in argument.sources]
         check_points(sources, "gradient")
         _check_variables([source for source in sources if isinstance(source, Variable)])
     stops = _stops.get()
-    with GradientTape(persistent=True) as tape:
+    with GradientTape(persistent=persistent) as tape:
         for argument in given:
             tape.watch(argument.sources)
         value = function(*[argument.passed for argument in given])
@@ -134,17 +158,15 @@ def value_with_pullback(function: Callable[..., R], *arguments: object) -> tuple
         argument.settle()
     silent = _stops.get() != stops
 
-    def pullback(cotangent: Any) -> Any:
+    def pull(cotangent: Any) -> Any:
         sources = [argument.sources for argument in given]
-        if isinstance(value, Tensor):
-            cotangent = convert(cotangent, value)  # a list is one cotangent here, not a structure of them
         found = tape.gradient(value, sources, output_gradients=cotangent)
         if not silent:
             _warn_of_zeros(function, sources, found)
         filled = [argument.filled(row) for argument, row in zip(given, found, strict=True)]
         return filled[0] if len(filled) == 1 else tuple(filled)
 
-    return value, pullback
+    return value, pull
 
 
 def _check_variables(variables: list[Variable]) -> None:
@@ -183,6 +205,9 @@ def pullback(function: Callable[..., object], *arguments: object) -> Callable[[A
 
 
 def _ones(value: Any) -> Any:
+    """Return cotangents of one for a value, or None, which stands for that, if it is a real tensor."""
+    if type(value) is Tensor and value._held.dtype.kind == "f":
+        return None
     leaves, rebuild = nest.flatten(value)
     return rebuild([tell_made(wrap(_unit(convert(leaf)._held))) for leaf in leaves])
 
@@ -212,8 +237,8 @@ def value_with_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def evaluate(*arguments: Any) -> tuple[Any, Any]:
-        value, back = value_with_pullback(function, *arguments)
-        return value, back(_ones(value))
+        value, pull = _evaluated("value_with_gradient", function, arguments, persistent=False)
+        return value, pull(_ones(value))
 
     return evaluate
 
@@ -233,10 +258,10 @@ def gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> [float(g) for g in lab.gradient(lambda x, y: x * y)(3.0, 4.0)]
     [4.0, 3.0]
     """
-    evaluate = value_with_gradient(function)
 
     @functools.wraps(function)
     def derivative(*arguments: Any) -> Any:
-        return evaluate(*arguments)[1]
+        value, pull = _evaluated("gradient", function, arguments, persistent=False)
+        return pull(_ones(value))
 
     return derivative
