@@ -99,8 +99,8 @@ class Slip:
     def __init__(self, function: Any, make: Callable[[Function], Function]) -> None:
         if not callable(function) or isinstance(function, (type, Compiled)):
             raise Skipped
-        self.function, self.slipped = function, False
-        self.wrong = make(function)
+        self.function, self.slipped = lambda *given: _listed(function(*given)), False
+        self.wrong = make(self.function)
         self.__name__ = "slip"
 
     def __call__(self, *given: Any) -> Any:
@@ -108,6 +108,11 @@ class Slip:
         wrong = self.wrong(*given)
         self.slipped |= right is not None and not alike(right, wrong)
         return wrong
+
+
+def _listed(found: Any) -> Any:
+    """Return what a generator gives as a list, which can be changed and compared."""
+    return list(found) if isinstance(found, Iterator) else found
 
 
 def copy_of(given: tuple[Any, ...]) -> tuple[Any, ...]:
