@@ -185,6 +185,7 @@ class UpSampling2D(_Repeating):
                  name: str | None = None, **more: Unpack[LayerOptions]) -> None:  # fmt: skip
         super().__init__(size, data_format, name, **more)
         self.interpolation = one_of(interpolation, METHODS, "UpSampling2D: interpolation")
+        self.floating = self.interpolation != "nearest"  # which repeats integers as they are
 
     def call(self, x: Any) -> Tensor:
         if self.interpolation == "nearest":

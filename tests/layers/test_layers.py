@@ -235,6 +235,15 @@ def test_up_sampling_interpolates(method: str) -> None:
     np.testing.assert_allclose(found, resized(x, 4, 9, method, False), rtol=1e-5, atol=1e-6)
 
 
+def test_up_sampling_of_integers_repeats_them_or_makes_floats_of_the_layers_dtype() -> None:
+    x = np.arange(4, dtype=np.int32).reshape(1, 2, 2, 1)
+    assert layers.UpSampling2D(2)(x).dtype == lab.int32
+    for dtype in ("float32", "float64"):
+        found = layers.UpSampling2D(2, interpolation="bilinear", dtype=dtype)(x)
+        assert found.dtype.name == dtype
+        assert found.numpy()[0, 0, :, 0].tolist() == [0.0, 0.25, 0.75, 1.0]
+
+
 def test_resizing_crops_or_pads_to_the_ratio_if_asked() -> None:
     x = draw(2, 4, 6, 1)
     np.testing.assert_allclose(layers.Resizing(3, 3)(x), resized(x, 3, 3, "bilinear", False), rtol=1e-5, atol=1e-6)

@@ -97,8 +97,10 @@ NAMES: dict[str, tuple[tuple[int, ...], dict[str, tuple[Any, ...]]]] = {
 FLOATS_ONLY = (
     # Of integers Keras takes means and variances that are whole, or gives float32 whatever the layer's dtype.
     "LayerNormalization", "RMSNormalization", "GlobalAveragePooling1D", "GlobalAveragePooling2D", "LeakyReLU",
-    "GroupNormalization", "Activation",
+    "GroupNormalization", "Activation", "Resizing", "CenterCrop", "UpSampling2D",
 )  # fmt: skip
+RESIZING = ("Resizing", "CenterCrop", "UpSampling2D")
+"""Layers that Keras computes in float32 whatever their dtype."""
 
 
 def drawn(name: str, random: Random) -> dict[str, Any]:
@@ -115,6 +117,8 @@ def drawn(name: str, random: Random) -> dict[str, Any]:
         "input_dim",
         "output_dim",
         "pool_size",
+        "height",
+        "width",
     )
     found = {
         option: random.choice(values)

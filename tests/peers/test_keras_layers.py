@@ -17,7 +17,7 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed, so there is no Keras to compare with")
 keras = pytest.importorskip("keras", reason="Keras is not installed, so there is no peer to compare with")
 from tests.mutations import COUNT  # noqa: E402
-from tests.peers.keras_layers import FLOATS_ONLY, NAMES, drawn  # noqa: E402
+from tests.peers.keras_layers import FLOATS_ONLY, NAMES, RESIZING, drawn  # noqa: E402
 from tests.peers.seeds import compare_all  # noqa: E402
 
 TOLERANCE = {"float32": (2e-4, 2e-5), "float64": (1e-6, 1e-8)}
@@ -59,6 +59,7 @@ def compared(seed: int) -> str:
     name = sorted(NAMES)[seed % len(NAMES)]
     options, dtype, form = drawn(name, random), random.choice(("float32", "float64")), random.choice(INPUTS)
     form = "float32" if form == "int32" and name in FLOATS_ONLY else form
+    dtype = "float32" if name in RESIZING else dtype
     shape = (random.choice((1, 2, 5)), *NAMES[name][0])
     how = {"training": random.choice((True, False))} if random.random() < 0.6 else {}
     where = f"seed {seed}: {name}({options}, dtype={dtype!r}) of {form} {shape}, {how}"
