@@ -206,6 +206,16 @@ def test_an_unknown_mode_in_the_environment_is_told() -> None:
     assert b"AUTODIFF_LAB_KERNELS='fast' is unknown. Try one of" in told.stderr
 
 
+def test_an_empty_variable_of_the_environment_is_like_none() -> None:
+    empty = dict.fromkeys(("KERNELS", "COMPILE", "BLAS", "CACHE", "MEMORY", "PROGRESS"), "")
+    done = subprocess.run(
+        [sys.executable, "-c", "import autodiff_lab as lab; print(lab.sin(0.0).numpy())"],
+        env=os.environ | {f"AUTODIFF_LAB_{name}": value for name, value in empty.items()},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("0.0\n", "")
+
+
 @pytest.mark.extras
 def test_every_kernel_finds_its_overrides_in_the_folder_of_its_family() -> None:
     """Those on the CPU with the loops that they compile, those on a GPU with a kernel that the report compiles.

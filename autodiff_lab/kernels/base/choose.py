@@ -31,7 +31,7 @@ LITTLE_COUNTS = 50
 MOST_CLASSES = 4096
 """Number of shapes of which a kernel remembers what it runs on; then it begins again with what is on disk."""
 
-_state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS", "auto")}
+_state: dict[str, Any] = {"mode": os.environ.get("AUTODIFF_LAB_KERNELS") or "auto"}
 IN_USE = _state
 """Under ``"mode"`` the mode of `use_kernels`, for ops so quick that calling a `Chosen` would slow them down."""
 ELSEWHERE: set[type] = set()

@@ -36,7 +36,7 @@ the background asks for it again after each file that it reads: that took a minu
 _LEAST_LOAN = 0.0005  # seconds; shorter sleeps take longer than they say
 INSTANT, APART = 0.0001, 0.01
 """Seconds of a pause that lets in a thread that asks for the interpreter, and between two of them."""
-_way = os.environ.get("AUTODIFF_LAB_COMPILE")
+_way = os.environ.get("AUTODIFF_LAB_COMPILE") or None
 if _way not in (None, *WAYS):
     raise ValueError(f"AUTODIFF_LAB_COMPILE={_way!r} is unknown. Try one of {WAYS}.")
 

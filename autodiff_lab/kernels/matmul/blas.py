@@ -26,7 +26,7 @@ LARGE = 1 << 18
 """Multiplications from which on a product may go elsewhere than to NumPy."""
 TINY, MANY, AT_ONCE = 3, 4096, 8000
 """Rows of a matrix, and elements of a stack, that is multiplied by components; and matrices that fit the caches."""
-_WISH = os.environ.get("AUTODIFF_LAB_BLAS", "numpy")
+_WISH = os.environ.get("AUTODIFF_LAB_BLAS") or "numpy"
 if _WISH not in WISHES:
     raise ValueError(f"AUTODIFF_LAB_BLAS={_WISH!r} is unknown. Try one of {WISHES}.")
 
