@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_lab.engine.devices import device, device_now, memory_of, placed
 from autodiff_lab.engine.dtypes import TABLE, as_dtype, public
 from autodiff_lab.engine.namespace import RECORDING
-from autodiff_lab.engine.python_values import NO_GRADIENT, fits, python_array, refitted
+from autodiff_lab.engine.python_values import NO_GRADIENT, fault_of_objects, fits, python_array, refitted
 from autodiff_lab.engine.shape import as_integers
 from autodiff_lab.engine.sharing import copied_on_gpu
 from autodiff_lab.engine.strings import string_array
@@ -51,7 +51,14 @@ def contains_tensor(value: Any) -> bool:
 def as_array(value: Any, dtype: np.dtype[Any] | None) -> Any:
     """Return the array (a NumPy scalar for rank 0) of a value that is not a tensor; always a copy."""
     if isinstance(value, (ndarray, np.generic)):
+        if value.__class__ is not ndarray and np.any(getattr(value, "mask", False)):
+            raise ConversionError(
+                "Cannot convert a masked array to Tensor: a tensor has no mask. Try array.filled(0.0), and lab.where "
+                "or weights for what must not count."
+            )
         if value.dtype.kind in "USO":
+            if value.dtype.kind == "O" and (fault := fault_of_objects(value)):
+                raise ConversionError(f"Cannot convert a NumPy array of dtype object to Tensor: {fault}")
             return string_array(value, dtype)
         if value.dtype.kind not in "fiubcV" or value.dtype not in KNOWN:
             native = value.dtype.newbyteorder("=")

@@ -168,3 +168,22 @@ def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
         f"it holds {'an' if name[0] in 'aeiou' else 'a'} {name}, not numbers. "
         "Try numbers, lists of numbers, NumPy arrays or tensors."
     )
+
+
+def fault_of_objects(array: np.ndarray[Any, Any]) -> str:
+    """Return what is wrong with an array of Python objects; nothing if there are strings in it.
+
+    Examples
+    --------
+    >>> fault_of_objects(np.array([1.0, None], object))
+    'it holds None. Try numpy.nan, or a number, for what is missing, and array.astype("float32").'
+    """
+    items = list(array.flat)
+    if not items or any(isinstance(item, (str, bytes)) for item in items):
+        return ""
+    if any(item is None for item in items):
+        return 'it holds None. Try numpy.nan, or a number, for what is missing, and array.astype("float32").'
+    if any(isinstance(item, (list, tuple, np.ndarray)) for item in items):
+        return "it holds lists or arrays. Try lab.ragged.constant(array.tolist()), or rows of one length."
+    kinds = sorted({type(item).__name__ for item in items})
+    return f'its elements are Python objects ({", ".join(kinds[:3])}). Try array.astype("float32").'

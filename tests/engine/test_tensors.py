@@ -258,3 +258,24 @@ def test_shapes_are_tuples_that_know_what_they_do_not_know() -> None:
     unknown = lab.TensorShape(None)
     assert (str(unknown), unknown.rank, unknown.is_compatible_with((1,))) == ("<unknown>", None, True)
     assert lab.constant([[1.0]]).shape == lab.TensorShape([1, 1])
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.array([1.0, 2], object), r'Python objects \(float, int\). Try array.astype\("float32"\)'),
+        (np.array([None, 1.0], object), "it holds None. Try numpy.nan"),
+        (np.array([[1, 2], [3]], object), "Try lab.ragged.constant"),
+        (np.array(["a", 1.0], object), "numbers or strings, not both"),
+        (np.ma.masked_array([1.0, 2.0], [False, True]), r"a tensor has no mask. Try array.filled\(0.0\)"),
+    ],
+    ids=["numbers", "missing", "rows", "mixed", "masked"],
+)
+def test_arrays_of_objects_and_masked_ones_are_refused_by_what_they_hold(array: np.ndarray, words: str) -> None:
+    for use in (lab.constant, lab.Variable, lab.convert_to_tensor, lab.exp, lambda a: lab.constant(1.0) * a):
+        with pytest.raises(lab.errors.ConversionError, match=words):
+            use(array)
+
+
+def test_a_masked_array_without_masked_elements_is_an_array() -> None:
+    assert lab.constant(np.ma.masked_array([1.0, 2.0])).numpy().tolist() == [1.0, 2.0]
