@@ -170,7 +170,7 @@ def _fault(value: Any, array: np.ndarray[Any, Any]) -> str:
     )
 
 
-def fault_of_objects(array: np.ndarray[Any, Any]) -> str:
+def fault_of_objects(array: Any) -> str:
     """Return what is wrong with an array of Python objects; nothing if there are strings in it.
 
     Examples

@@ -264,7 +264,7 @@ def check_distance(distance: Callable[[float, float], float], seed: int | None =
     """
     rng = np.random.default_rng(seed)
     bends = [2.0, 0.5, *rng.choice(_CURVATURES, TRIALS - 2).tolist()]
-    away = [float(x) for x in rng.choice([-4.0, -1.5, 2.5, 7.0], TRIALS)]
+    away = [-1.5, 2.5, *rng.choice([-4.0, -1.5, 2.5, 7.0], TRIALS - 2).tolist()]  # at both sides, whatever is drawn
     dealt = [(k * x, k) for k, x in zip(bends, away, strict=True)]
     dealt += [(6 * math.exp(-18), -35 * math.exp(-18)), (3.0, -2.0)]  # 1 − exp(−x²/2) at 6, and on top of a hill
     found = [number(attempt(distance, *each), "the distance") for each in dealt]

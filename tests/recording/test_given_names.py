@@ -131,6 +131,7 @@ NO_NODE = {
     "queue.FIFOQueue.close": "makes nothing",
     "queue.FIFOQueue.enqueue": "makes nothing",
     "queue.FIFOQueue.enqueue_many": "makes nothing",
+    "signal.inverse_stft_window_fn": "returns a function; the windows that it makes have the name",
     "Variable.scatter_": "is a note on the variable, which has its own name",
 }
 """What makes no tensor, and why: these accept a name and go on."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import constant, convert
+from autodiff_lab.engine.convert import alone, constant, convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integer
 from autodiff_lab.engine.tensor import Tensor, named
@@ -55,7 +55,7 @@ def _made(x: Tensor, factors: Any) -> Tensor:
 
 
 def _transformed(what: str, input: Any, kind: int, n: Any, axis: int, norm: Any) -> Tensor:
-    x = floats(input, what, allow_complex=False)
+    x = alone(floats(input, what, allow_complex=False))
     dtype = x._held.dtype.name
     if dtype not in ("float32", "float64"):
         raise DtypeMismatch(f"{what}: expected float32 or float64, got {dtype}. Try lab.cast(x, lab.float32).")

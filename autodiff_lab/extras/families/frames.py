@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import alone, convert
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.shape import as_integer
@@ -45,7 +45,7 @@ def _blocks(frames: int, length: int, step: int) -> Any:
 
 def frame(signal: TensorLike, frame_length: TensorLike, frame_step: TensorLike, pad_end: bool = False,
           pad_value: TensorLike = 0, axis: int = -1, name: str | None = None) -> Tensor:
-    x = convert(signal)
+    x = alone(convert(signal))
     length = as_integer(frame_length, "frame: frame_length", 1)
     step = as_integer(frame_step, "frame: frame_step", 1)
     at = axis_from_end(axis, x._held.ndim, "frame") + x._held.ndim
@@ -110,7 +110,7 @@ def _transform_length(fft_length: Any, frame_length: int, what: str) -> int:
 
 def stft(signals: TensorLike, frame_length: TensorLike, frame_step: TensorLike, fft_length: TensorLike | None = None,
          window_fn: Window | None = hann_window, pad_end: bool = False, name: str | None = None) -> Tensor:
-    x = convert(signals)
+    x = alone(convert(signals))
     length = as_integer(frame_length, "stft: frame_length", 1)
     frames = frame(x, length, frame_step, pad_end)
     window = _window(window_fn, length, x, "stft")
@@ -122,7 +122,7 @@ def stft(signals: TensorLike, frame_length: TensorLike, frame_step: TensorLike, 
 def inverse_stft(stfts: TensorLike, frame_length: TensorLike, frame_step: TensorLike,
                  fft_length: TensorLike | None = None, window_fn: Window | None = hann_window,
                  name: str | None = None) -> Tensor:
-    x = convert(stfts)
+    x = alone(convert(stfts))
     length = as_integer(frame_length, "inverse_stft: frame_length", 1)
     frames = fitted(irfft(x, [_transform_length(fft_length, length, "inverse_stft")]), -1, length)
     window = _window(window_fn, length, frames, "inverse_stft")
