@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.tree import PACKAGE, ROOT, project_files, shown
 
 LONGEST = 400
-BUDGETS = {"engine": 3_990, "ops": 9_000, "kernels": 15_870, "gpu": 1_600, "compile": 10_560, "extras": 6_480}
+BUDGETS = {"engine": 3_990, "ops": 9_060, "kernels": 15_870, "gpu": 1_600, "compile": 10_560, "extras": 6_480}
 """The most lines of code that a folder may hold; see docs/decisions/house.md."""
 WHOLE = 86_800
-CORE = 75_000
+CORE = 75_100
 """The package without `gpu`, `extras` and the CUDA kernels: what somebody reads who works on the engine."""
 KINDS = {".py", ".js", ".css"}
 

@@ -163,6 +163,53 @@ def test_gradients_reach_the_parameters_that_scale_and_shift() -> None:
     np.testing.assert_allclose(tape.gradient(drawn, rate), [-drawn.numpy().sum() / 2], 1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradients_reach_the_order_of_gamma_numbers(dtype: str) -> None:
+    """Those of SciPy's quantiles, by central differences, from both tails; the numbers are what a seed gives."""
+    orders = np.array([0.05, 0.7, 3.0, 40.0], dtype)
+    alpha, rate = lab.Variable(orders), lab.Variable(2.0, dtype=dtype)
+    random.set_seed(5)
+    with lab.GradientTape(persistent=True) as tape:
+        drawn = random.gamma((60,), alpha, rate, dtype)
+        total = lab.reduce_sum(drawn)
+    random.set_seed(5)
+    plain = random.gamma((60,), orders, 2.0, dtype).numpy().astype(np.float64)
+    close = 1e-5 if dtype == "float32" else 1e-11
+    np.testing.assert_allclose(drawn, plain, close)
+    below, above = scipy.stats.gamma.cdf(2 * plain, orders), scipy.stats.gamma.sf(2 * plain, orders)
+
+    def quantiles(a: Any) -> Any:
+        return np.where(below < 0.5, scipy.stats.gamma.ppf(below, a), scipy.stats.gamma.isf(above, a)) / 2
+
+    step = 1e-5 * orders.astype(np.float64)
+    rough = (quantiles(orders + step) - quantiles(orders - step)) / (2 * step)
+    np.testing.assert_allclose(tape.gradient(total, alpha), rough.sum(0), 1e-5)
+    np.testing.assert_allclose(tape.gradient(total, rate), -plain.sum() / 2, 1e-5)
+
+
+@pytest.mark.parametrize("high", [2.0, float("inf")])
+def test_gradients_reach_all_parameters_of_truncated_numbers(high: float) -> None:
+    """Those of SciPy's quantiles, by central differences; an end at infinity has none."""
+    at = np.array([0.3, 1.2, -1.0, high])
+    given = [lab.Variable(value, dtype="float64") for value in at]
+    with lab.GradientTape() as tape:
+        drawn = random.stateless_parameterized_truncated_normal((7,), (1, 2), *given)
+    plain = random.stateless_parameterized_truncated_normal((7,), (1, 2), *at).numpy()
+    np.testing.assert_allclose(drawn, plain, 1e-12)
+
+    def ends(mean: float, deviation: float, low: float, top: float) -> tuple[float, ...]:
+        return (low - mean) / deviation, (top - mean) / deviation, mean, deviation
+
+    shares = scipy.stats.truncnorm.cdf(plain, *ends(*at))
+
+    def moved(place: int, by: float) -> float:
+        return scipy.stats.truncnorm.ppf(shares, *ends(*(at + by * (np.arange(4) == place)))).sum()
+
+    for place, got in enumerate(tape.gradient(drawn, given)):
+        rough = (moved(place, 1e-5) - moved(place, -1e-5)) / 2e-5 if np.isfinite(at[place]) else 0.0
+        np.testing.assert_allclose(got, rough, 1e-6)
+
+
 REFUSALS: dict[str, tuple[Any, str]] = {
     "whole numbers without an end": (lambda: random.uniform((2,), dtype="int32"), "an integer dtype requires maxval"),
     "an end below the beginning": (lambda: random.uniform((2,), 3, 3, "int32"), "minval 3 must be below maxval 3"),

@@ -105,14 +105,15 @@ class Operators:
         def __ge__(self, other: Any, /) -> Tensor: ...
 
 
-def looked_at(holder: Any, deciding: bool = True) -> Any:
+def looked_at(holder: Any, deciding: bool = True, how: str = "") -> Any:
     """Return the array of a tensor or variable to code that looks at its values outside of ops; a trace hears of it.
 
     An op reads arrays as `_held`, and so does code that asks for a shape or a dtype alone.  Any other code that looks
     at values takes a decision that a program would not take again, so it reads `_array`; printing reads `_printed`.
+    `how` says what a recording should know of it, see `TensorRead`.
     """
     if sinks_now():
-        tell_look(holder, deciding)
+        tell_look(holder, deciding, how)
     return holder._held
 
 

@@ -268,13 +268,13 @@ def tell_peek(tensor: Any, how: str) -> None:
         trace.note_peek(tensor, how)
 
 
-def tell_look(holder: Any, deciding: bool = True) -> None:
+def tell_look(holder: Any, deciding: bool = True, how: str = "") -> None:
     """Tell a trace that our own code looks at values outside of the ops, and listeners if it decides by them."""
     for sink in sinks_now():
         if sink.traces:
             sink.note_look(holder)
         elif deciding and sink.listens and holder._id in sink.known:
-            sink.tell(TensorRead(holder._id, place_now()))
+            sink.tell(TensorRead(holder._id, place_now(), how))
 
 
 def values_in_trace(holder: Any) -> Any:

@@ -95,11 +95,13 @@ class TensorLeft(NamedTuple):
 class TensorRead(NamedTuple):
     """A function looked at a value outside the ops: `lab.cond` at its condition, `lab.boolean_mask` at the mask.
 
-    What ran next depends on the value in a way that no op says.
+    What ran next depends on the value in a way that no op says.  `how` is 'condition' where the value chose which ops
+    ran next, 'parameter' where numbers were drawn from a distribution with it, else empty.
     """
 
     tensor: int
     place: Place | None
+    how: str = ""
 
 
 class Transferred(NamedTuple):

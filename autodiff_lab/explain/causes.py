@@ -24,6 +24,8 @@ from autodiff_lab.recording.names import one_line, short_name
 from autodiff_lab.recording.numbers import short
 from autodiff_lab.recording.recording import Recording
 
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+"""How the inputs of an op are counted, of those that have no derivative: none has more."""
 LEAVES = 6
 """How many names are listed of what a target does depend on."""
 
@@ -265,7 +267,7 @@ class _Case:
             "number": short(record.snapshot.array) if record.snapshot.size == 1 else "0",
         }
         fields["more"] = self._more(cut, op, fields)
-        fields["why"] = ": its result moves in steps" if self._acting(cut, op) in SMOOTH else ""
+        fields["why"] = self._why(cut, op)
         stored = cut.cause == "state_read" and cut.detail in STORES
         what, fix = words_of(recording.framework, "drawn" if stored else cut.cause)
         if (
@@ -278,6 +280,18 @@ class _Case:
             what = "{x} is cast to {dtype} here, and gradients exist only for floats."
             fields["more"] = WHOLE_FIX["cast"].format(**fields)
         return what.format(**fields), fix.format(**fields)
+
+    def _why(self, cut: Cut, op: str) -> str:
+        """Return why an op has no derivative: it moves in steps, or this one of its inputs has none."""
+        if self._acting(cut, op) in SMOOTH:
+            return ": its result moves in steps"
+        if cut.application is None or cut.cause != "not_differentiable":
+            return ""
+        application = self.recording.applications[cut.application]
+        info = self.recording.ops.get(application.op)
+        if info is None or not info.differentiable:
+            return ""
+        return f" with respect to its {ORDINALS[application.inputs.index(cut.tensor)]} input"
 
     def _acting(self, cut: Cut, op: str) -> str:
         made = cut.application

@@ -16,13 +16,14 @@ from functools import cache
 import numpy as np
 
 from autodiff_lab.events import Place
-from autodiff_lab.explain.words import STORES
+from autodiff_lab.explain.words import READS, STORES
 from autodiff_lab.recording.model import Note, TensorRecord
 from autodiff_lab.recording.recording import Recording
 from autodiff_lab.recording.statements import parsed
 
-CERTAIN, LIKELY, POSSIBLE, DECIDED = 10.0, 40.0, 200.0, 1000.0
-"""Costs: the same value or line, a value connected by a common line, a kept value, and one that decided a branch."""
+CERTAIN, LIKELY, POSSIBLE, READ, DECIDED = 10.0, 40.0, 200.0, 500.0, 1000.0
+"""Costs: the same value or line, a value connected by a common line, a kept value, one that a function of ours read in
+that line, and one that decided a branch."""
 LOOKED_AT = 200
 """How many exits are considered for one constant, latest first."""
 _DECIDES = re.compile(r"\b(if|elif|while|and|or|not|min|max|sorted)\b")
@@ -46,6 +47,7 @@ class Leaving:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.exits = [n for n in recording.notes if n.kind == "left" and n.subject in recording.tensors]
+        self.reads = [n for n in recording.notes if n.kind == "read" and n.subject in recording.tensors]
         self.deciding = [n for n in self.exits if self._decides(n)]
 
     def exits_behind(self, tensor: int, born: int) -> Iterator[tuple[Note, float]]:
@@ -58,6 +60,21 @@ class Leaving:
             cost = self._cost(note, record)
             if cost is not None:
                 yield note, cost
+
+    def reads_behind(self, tensor: int, born: int) -> Iterator[tuple[Note, float]]:
+        """Return the reads by functions of our own that a tensor may be the result of, each with a cost."""
+        record = self.recording.tensors[tensor]
+        made = record.application is not None
+        for note in self.reads[-LOOKED_AT:] if record.variable is None else ():
+            if note.before > born or note.subject >= tensor:  # ids grow: what was there before is not a result
+                continue
+            same_line = note.place is not None and note.place == record.place
+            next_op = made and note.detail == "condition" and note.before == born
+            if same_line or next_op or (not made and self._assigned_there(note, record)):
+                yield note, READ
+
+    def _assigned_there(self, note: Note, leaf: TensorRecord) -> bool:
+        return bool(parts_of(self.recording.line(note.place)).assigns & parts_of(self.recording.line(leaf.place)).reads)
 
     def decisions(self, tensor: int, born: int, target: bool) -> Iterator[tuple[Note, float]]:
         """Return the exits that decided whether a tensor's line ran; a target no op made may be the chosen value."""
@@ -88,6 +105,8 @@ class Leaving:
 
     def cause(self, note: Note) -> str:
         """Return an exit's cause: through a store, or in a line that gives a plain array the tensor's own name."""
+        if note.kind == "read":
+            return READS.get(note.detail, "only_read")
         if note.detail in STORES:
             return "state_read"
         line = parts_of(self.recording.line(note.place))

@@ -29,6 +29,8 @@ CAUSES = {
     "rule_gave_none": "the rule of an op returned no gradient for this input",
     "read_outside_tape": "the ops used a read of the variable that was made outside the tape's block",
     "control_flow": "the source only decided which branch ran",
+    "only_read": "a function only read the value, as a setting or a condition",
+    "random_draw": "the source was the parameter of a random draw without a derivative",
     "no_path": "the target does not depend on the source",
     "no_tape": "no tape recorded the program",
     "not_recorded": "nothing recorded the program, so the exact line is unknown",
@@ -55,6 +57,8 @@ SHORT = {
     "inner_gradient_outside": "inner gradient taken outside the outer tape",
     "rule_gave_none": "the rule of {op} returned None",
     "control_flow": "only decided a branch",
+    "only_read": "only read, as a setting or a condition",
+    "random_draw": "only a parameter of a random draw",
     "zero": "zero at {op}",
 }
 """The causes in a few words."""

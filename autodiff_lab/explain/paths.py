@@ -16,7 +16,7 @@ from autodiff_lab.explain.expressions import acting_as
 from autodiff_lab.explain.leaving import Leaving
 from autodiff_lab.explain.subjects import Subject
 from autodiff_lab.explain.tracking import FOREVER, Tracking, differentiable_dtype
-from autodiff_lab.recording.model import Application
+from autodiff_lab.recording.model import Application, OpInfo
 from autodiff_lab.recording.recording import Recording
 
 OP, RUN, STATE = 10.0, 2.0, 10.0
@@ -94,6 +94,9 @@ class Paths:
             for exit_, cost in self.leaving.exits_behind(tensor, self.born[tensor]):
                 cause = self.leaving.cause(exit_)
                 yield Edge(exit_.subject, tensor, Cut(cause, exit_.subject, exit_.place, None, exit_.detail), cost)
+        for read, cost in self.leaving.reads_behind(tensor, self.born[tensor]):
+            cause = self.leaving.cause(read)
+            yield Edge(read.subject, tensor, Cut(cause, read.subject, read.place, None, read.detail), cost)
         for exit_, cost in self.leaving.decisions(tensor, self.born[tensor], tensor in target.tensors):
             yield Edge(exit_.subject, tensor, Cut("control_flow", exit_.subject, exit_.place, None, exit_.detail), cost)
 
@@ -110,7 +113,7 @@ class Paths:
             cause = "stop_gradient"
         elif whole or (made_whole and acts_as.startswith("cast")):
             cause = "integer"
-        elif op is not None and not op.differentiable:
+        elif op is not None and not (op.differentiable and self._has_rule(op, application, start)):
             cause = "not_differentiable"
         elif not self.seen.listens(index):
             cause, cost = self._silence(application), RUN
@@ -121,6 +124,15 @@ class Paths:
             return None, 0.0
         place = self.seen.reset.place if cause == "tape_reset" and self.seen.reset else None
         return Cut(cause, start, place or application.place, index), cost
+
+    def _has_rule(self, op: OpInfo, application: Application, start: int) -> bool:
+        """Return whether one of our ops has a derivative with respect to an input: most have one for each of them."""
+        formulas = op.locals_latex
+        return (
+            bool(self.recording.framework)
+            or len(formulas) != len(application.inputs)
+            or any(formula for formula, tensor in zip(formulas, application.inputs, strict=True) if tensor == start)
+        )
 
     def _silence(self, application: Application) -> str:
         silence = self.seen.silence(application.index)

@@ -18,6 +18,7 @@ LEFT_BY = {
     "bool": "bool()",
     "index": "use as an index",
     "branch": "the choice of a branch",
+    "condition": "a condition",
     "item": "item()",
     "tolist": "tolist()",
     "complex": "complex()",
@@ -100,11 +101,26 @@ WORDS: dict[str, tuple[str, str]] = {
             "pass unconnected_gradients=lab.UnconnectedGradients.ZERO."
         ),
     ),
+    "only_read": (
+        "A function called on this line only reads the value of {x}, as a setting or an index, so no gradient passes "
+        "through.",
+        "For a gradient with respect to {s}, write this step as a formula with {x} in it.",
+    ),
+    "random_draw": (
+        "{x} is a parameter of a random draw here, and a count or a class that is drawn has no derivative.",
+        (
+            "Differentiate the log-probability of what was drawn times the outcome (the score-function estimator), or "
+            "draw something smooth: for classes, lab.nn.softmax of the logits plus Gumbel noise."
+        ),
+    ),
     "control_flow": (
         "{s} only decided, by {how}, which lines ran or which element was taken; {t} was not computed from it.",
         "A choice has no derivative, so this is None in any engine. For a smooth choice, try lab.sigmoid as a weight.",
     ),
 }
+
+READS = {"condition": "control_flow", "parameter": "random_draw"}
+"""The cause where a function read a value outside the ops, by how it did; otherwise 'only_read'."""
 
 WHOLE_FIX = {
     "cast": "Remove the cast to {dtype}: keep {x} a float all the way from {s} to {t}.",

@@ -51,8 +51,8 @@ def _names(text: str) -> frozenset[str]:
 
 
 BROADCASTING = _names(
-    """batch_normalize betainc bitwise_and bitwise_or bitwise_xor clip complex igamma igamma_grad igammac left_shift
-    nextafter normalize polygamma power_grad right_shift select select_not where zeta"""
+    """batch_normalize betainc bitwise_and bitwise_or bitwise_xor clip complex gamma_quantile igamma igamma_grad igammac
+    left_shift nextafter normalize polygamma power_grad right_shift select select_not where zeta"""
 )
 """Ops beside the elementwise ones whose inputs broadcast."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_lab.engine.convert import convert, whole
 from autodiff_lab.engine.shape import flag, listed
-from autodiff_lab.engine.tensor import Tensor
+from autodiff_lab.engine.tensor import Tensor, looked_at
 from autodiff_lab.errors import InvalidArgumentError, NotCallable
 from autodiff_lab.events.listener import scoped
 from autodiff_lab.extras import nesting
@@ -30,7 +30,7 @@ def truth(value: Any, name: str) -> bool:
             f"{name}: expected a scalar bool as condition, got {tensor.dtype.name} of shape "
             f"{tensor._held.shape}. Try lab.reduce_all(x > 0)."
         )
-    return bool(tensor._array)
+    return bool(looked_at(tensor, how="condition"))
 
 
 def called(function: Any, name: str, *args: Any) -> Any:
@@ -170,7 +170,7 @@ def switch_case(
         )
     otherwise = branches[max(branches)] if default is None else default
     with scoped(None if name == "switch_case" else name):
-        return called(branches.get(int(number._array), otherwise), "switch_case")
+        return called(branches.get(int(looked_at(number, how="condition")), otherwise), "switch_case")
 
 
 def while_loop(

@@ -109,7 +109,8 @@ document((
      ">>> bool(lab.reduce_all(lab.random.uniform((100,)) < 1.0))\nTrue"),
     (gamma, "Gamma distributed numbers with shape alpha and rate beta (1 by default).",
      "shape s, alpha (*t), beta (*u) -> (*s, broadcast of t and u)", _FLOATS,
-     "-y/beta for beta with y the output; none for alpha",
+     "-∂P/∂alpha / ∂P/∂y for alpha, with y the output and P its distribution function (Figurnov, Mohamed and Mnih, "
+     "2018); -y/beta for beta",
      ">>> lab.random.gamma((5,), alpha=[1.0, 2.0]).shape\nTensorShape([5, 2])"),
     (poisson, "Poisson distributed counts with rate `lam`.", "shape s, lam (*t) -> (*s, *t)", "any number",
      "none: counts", ">>> lab.random.poisson((5,), [1.0, 2.0]).shape\nTensorShape([5, 2])"),

@@ -16,17 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.convert import convert, tell_entry
 from autodiff_lab.engine.devices import beside, current_memory, device, placed
 from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integer
-from autodiff_lab.engine.tensor import Tensor, wrap
+from autodiff_lab.engine.tensor import Tensor, looked_at, wrap
 from autodiff_lab.engine.variable import Variable
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError, ShapeMismatch
+from autodiff_lab.events.listener import trace_now
 from autodiff_lab.kernels.arrays import on_gpu, ranked
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_shape
 from autodiff_lab.ops.checks import room
 from autodiff_lab.ops.math.arithmetic import multiply
+from autodiff_lab.ops.math.gamma import gamma_quantile
+from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.random_state import Source
 
 _BELOW_ONE = {kind: np.nextafter(np.dtype(kind).type(1), np.dtype(kind).type(0)) for kind in "fd"}
@@ -170,7 +174,11 @@ def draw_uniform(source: Source, shape: Any, minval: Any, maxval: Any, dtype: An
 
 
 def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, name: str) -> Tensor:
-    """Draw gamma numbers, of the given shape, followed by that of the parameters."""
+    """Draw gamma numbers, of the given shape, followed by that of the parameters.
+
+    Where alpha is a tensor they are the quantiles of the probabilities of what was drawn, so that gradients reach it:
+    the implicit reparameterization of Figurnov, Mohamed and Mnih, 2018.
+    """
     a = convert(alpha)
     shapes = a._held.shape, () if beta is None else convert(beta)._held.shape
     try:
@@ -179,10 +187,15 @@ def draw_gamma(source: Source, shape: Any, alpha: Any, beta: Any, dtype: Any, na
         raise ShapeMismatch(f"{name}: alpha and beta of shapes {shapes[0]} and {shapes[1]} do not broadcast.") from None
     if a._held.dtype.kind not in "fiuV" or np.any(np.asarray(a._array) <= 0):
         raise InvalidArgumentError(f"{name}: alpha must be positive.")
-    noise = source.standard_gamma(np.broadcast_to(np.asarray(a._array, np.float64), noise_shape),
-                                  (*as_shape(shape), *noise_shape))
+    order = np.broadcast_to(np.asarray(a._array, np.float64), noise_shape)
+    noise = source.standard_gamma(order, (*as_shape(shape), *noise_shape))
+    if is_tensor(alpha) and a.dtype.is_floating:
+        below = special("gammainc")(order, noise)
+        noise = np.where(below <= 0.5, below, -special("gammaincc")(order, noise))
     with beside(a, beta):
         drawn = noise_of(noise, dtype, name)
+    if is_tensor(alpha) and a.dtype.is_floating:
+        drawn = gamma_quantile(a if a.dtype == drawn.dtype else cast(a, drawn.dtype), drawn)
     return drawn if beta is None else drawn / beta
 
 
@@ -195,12 +208,11 @@ def draw_poisson(source: Source, shape: Any, rate: Any, dtype: Any, name: str) -
     rates = convert(rate)
     if rates._held.dtype.kind not in "fiuV":
         raise InvalidArgumentError(f"{name}: rates must be numbers, got {rates.dtype.name}.")
-    lam = np.asarray(rates._array, np.float64)
+    lam = np.asarray(looked_at(rates, how="parameter"), np.float64)
     if np.any(~((lam >= 0) & (lam < _LARGEST_RATE))):
         raise InvalidArgumentError(f"{name}: rates must not be negative, and below {_LARGEST_RATE:.0e}.")
     drawn = np.asarray(source.poisson(lam, (*as_shape(shape), *lam.shape)))
-    with beside(rates):
-        return wrap(placed(drawn.astype(as_dtype(dtype).dtype)[()]))
+    return of_parameters(drawn, dtype, rates)
 
 
 def checked_logits(logits: Any, num_samples: Any, name: str) -> tuple[Tensor, int]:
@@ -225,6 +237,15 @@ def gumbel_noise(source: Source, shape: tuple[int, ...], count: int) -> Any:
 
 def draw_categorical(source: Source, x: Tensor, count: int, dtype: Any) -> Tensor:
     """Draw class numbers (b, n) from the logits of each row."""
-    noisy = np.asarray(x._array, np.float64)[:, None, :] + gumbel_noise(source, x._held.shape, count)
-    with beside(x):
-        return wrap(placed(np.argmax(noisy, axis=-1).astype(as_dtype(dtype).dtype)))
+    rows = np.asarray(looked_at(x, how="parameter"), np.float64)[:, None, :]
+    noisy = rows + gumbel_noise(source, x._held.shape, count)
+    return of_parameters(np.argmax(noisy, axis=-1), dtype, x)
+
+
+def of_parameters(drawn: Any, dtype: Any, *parameters: Tensor) -> Tensor:
+    """Return numbers that no op makes of the parameters of their distribution, beside those; listeners hear of them."""
+    with beside(*parameters):
+        tensor = wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()]))
+    if trace_now() is None:
+        tell_entry(None, tensor, "constant")
+    return tensor

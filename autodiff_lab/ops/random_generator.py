@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_lab.engine.convert import convert
 from autodiff_lab.engine.devices import placed
 from autodiff_lab.engine.dtypes import as_dtype
-from autodiff_lab.engine.tensor import Tensor, named, wrap
+from autodiff_lab.engine.tensor import Tensor, looked_at, named, wrap
 from autodiff_lab.errors import InvalidArgumentError
 from autodiff_lab.events.listener import trace_now
 from autodiff_lab.ops import random_drawing as draw
@@ -222,12 +222,13 @@ class Generator:
     def binomial(self, shape: ShapeLike, counts: TensorLike, probs: TensorLike, dtype: DTypeLike = "int32",
                  name: str | None = None) -> Tensor:
         """Draw the number of successes in `counts` trials of probability `probs`: shape s -> (*s)."""
-        n, p = (np.asarray(convert(v)._array) for v in (counts, probs))
+        given = [convert(v) for v in (counts, probs)]
+        n, p = (np.asarray(looked_at(v, how="parameter")) for v in given)
         if np.any(n < 0) or np.any(~((p >= 0) & (p <= 1))):
             raise InvalidArgumentError("Generator.binomial: counts must not be negative, and probs must be between 0 "
                                        "and 1.")
         drawn = self._found().binomial(n.astype(np.int64), p.astype(np.float64), as_shape(shape))
-        return named(wrap(placed(np.asarray(drawn).astype(as_dtype(dtype).dtype)[()])), name)
+        return named(draw.of_parameters(drawn, dtype, *given), name)
 
 
 _global: list[Generator] = []

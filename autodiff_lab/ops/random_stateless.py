@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodiff_lab.engine.convert import convert
+from autodiff_lab.engine.namespace import RECORDING
 from autodiff_lab.engine.tensor import Tensor, named, wrap
 from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.ops import random_drawing as draw
+from autodiff_lab.ops.array.casting import cast
 from autodiff_lab.ops.array.creation import as_shape
-from autodiff_lab.ops.array.gathering import gather
+from autodiff_lab.ops.array.gathering import gather, where
 from autodiff_lab.ops.checks import broadcasts
 from autodiff_lab.ops.docs import document
+from autodiff_lab.ops.math.comparison import is_finite
+from autodiff_lab.ops.math.normal import ndtri
+from autodiff_lab.ops.math.scipy_kernels import special
 from autodiff_lab.ops.random_state import determined, stateless
 
 if TYPE_CHECKING:
@@ -55,7 +60,33 @@ def stateless_parameterized_truncated_normal(shape: ShapeLike, seed: TensorLike,
     if np.any(bounds[0] > 4) or np.any(bounds[1] < -4):
         raise InvalidArgumentError(f"{what}: bounds more than 4 deviations on one side of the mean are not supported.")
     noise = draw.truncated_noise(stateless(seed, what), wanted, *bounds)
-    return named(draw.scaled(noise, means, stddevs, convert(means).dtype, what), name)
+    given = means, stddevs, minvals, maxvals
+    if not any(map(draw.is_tensor, given)):
+        return named(draw.scaled(noise, means, stddevs, convert(means).dtype, what), name)
+    below, above = (special("ndtr")(bound) for bound in bounds)
+    levels = (special("ndtr")(noise) - below) / (above - below)
+    return named(_quantiles(levels, *map(convert, given)), name)
+
+
+_FAR = 40.0
+"""No float64 is so many deviations away."""
+
+
+def _quantiles(levels: Any, *given: Tensor) -> Tensor:
+    """Return the numbers below which truncated normal numbers fall with these probabilities.
+
+    All four parameters have derivatives; normal probabilities are computed in float64, as float32 has none near 1.
+    """
+    mean, deviation, *ends = [cast(one, "float64") for one in given]
+    below, above = (RECORDING.normal_cdf(_deviations(end, mean, deviation, far))
+                    for end, far in zip(ends, (-_FAR, _FAR), strict=True))
+    return cast(mean + deviation * ndtri(below + (above - below) * levels), given[0].dtype)
+
+
+def _deviations(end: Tensor, mean: Tensor, deviation: Tensor, far: float) -> Tensor:
+    """Return how many deviations an end is away from the mean, finite and without a derivative if it is infinite."""
+    finite = is_finite(end)
+    return where(finite, (where(finite, end, 0.0) - mean) / deviation, far)
 
 
 def stateless_uniform(shape: ShapeLike, seed: TensorLike, minval: TensorLike = 0, maxval: TensorLike | None = None,
@@ -99,7 +130,7 @@ document((
      "that of `truncated_normal`",
      ">>> lab.random.stateless_truncated_normal((3,), seed=(1, 2)).shape\nTensorShape([3])"),
     (stateless_parameterized_truncated_normal, "Normally distributed numbers between bounds.",
-     "shape s, the others broadcasting to s -> (*s)", "that of `normal`; none for the bounds",
+     "shape s, the others broadcasting to s -> (*s)", "that of the quantile function, where these are tensors",
      ">>> x = lab.random.stateless_parameterized_truncated_normal((9,), (1, 2), 0.0, 1.0, 0.0, 1.0)\n"
      ">>> bool(lab.reduce_all(x >= 0.0))\nTrue"),
     (stateless_uniform, "Uniformly distributed numbers, integers for an integer dtype.", "shape s -> (*s)",

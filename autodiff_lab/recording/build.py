@@ -388,7 +388,7 @@ _HANDLERS: dict[type, Callable[[_Builder, Any], None]] = {
     SweepStarted: _Builder.sweep_started,
     GradientFlowed: _Builder.gradient_flowed,
     SweepEnded: _Builder.sweep_ended,
-    TensorRead: lambda b, e: b.note("read", e.tensor, "", e.place),
+    TensorRead: lambda b, e: b.note("read", e.tensor, e.how, e.place),
     TensorLeft: lambda b, e: b.note("left", e.tensor, e.how, e.place),
     FaultFound: lambda b, e: b.note(f"fault {e.cause}", e.subject, e.detail, e.place, e.by),
     VariableAssigned: lambda b, e: b.note("assigned", e.variable, given_name(e.name) or "", e.place, e.source),

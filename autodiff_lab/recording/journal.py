@@ -34,7 +34,7 @@ BUFFER = 1 << 16
 LONGEST_SOURCE = 1 << 20
 FIELDS: dict[str, str] = {
     "OpDescribed": "sssLsbbsL", "TensorMet": "isS!Ibps", "TensorNamed": "is", "OpApplied": "sTTdVIps",
-    "OpFailed": "sTdssps", "TensorLeft": "isp", "TensorRead": "ip", "Transferred": "sisp", "VariableAssigned": "is-Ip",
+    "OpFailed": "sTdssps", "TensorLeft": "isp", "TensorRead": "ips", "Transferred": "sisp", "VariableAssigned": "is-Ip",
     "FaultFound": "sispI", "TapeOpened": "ibpb", "TapeClosed": "iT", "TapeSwitched": "isp", "TensorWatched": "iip",
     "SweepStarted": "iiTTTpTTL", "GradientFlowed": "iiiiOii?T", "SweepEnded": "iO",
 }  # fmt: skip

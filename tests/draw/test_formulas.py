@@ -17,9 +17,9 @@ DESCRIBED = [name for name in ops_of_the_catalogue() if REGISTRY[name].locals_la
 LETTERS = ["a", "b", "c", "d"]
 # Formulas with words for what the op's result, parameters or neighbours are.
 IN_WORDS = {
-    "angle", "bessel_iv", "bessel_ive", "bessel_jv", "conj", "complex", "gelu_tanh", "igamma", "igamma_grad",
-    "igammac", "imaginary_part", "leaky_relu", "mish", "polygamma", "power_grad", "real_part", "selu", "widen", "zeta",
-    "where", "select", "select_not", "betainc", "nextafter",
+    "angle", "bessel_iv", "bessel_ive", "bessel_jv", "conj", "complex", "gamma_quantile", "gelu_tanh", "igamma",
+    "igamma_grad", "igammac", "imaginary_part", "leaky_relu", "mish", "polygamma", "power_grad", "real_part", "selu",
+    "widen", "zeta", "where", "select", "select_not", "betainc", "nextafter",
 }  # fmt: skip
 
 

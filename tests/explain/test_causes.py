@@ -9,10 +9,10 @@ import pytest
 
 import autodiff_lab as lab
 from autodiff_lab.errors import LabError
-from tests.explain import lost_gradients, lost_on_the_way
+from tests.explain import lost_gradients, lost_in_functions, lost_on_the_way
 from tests.explain.lost_gradients import Asked
 
-CASES = [*lost_gradients.CASES, *lost_on_the_way.CASES]
+CASES = [*lost_gradients.CASES, *lost_on_the_way.CASES, *lost_in_functions.CASES]
 
 
 def cut_line(program: Callable[[], Asked]) -> int:

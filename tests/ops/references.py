@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 import scipy.special
+
+
+def _where_the_share_is(a: float, u: float) -> float:
+    """Search the number below which gamma numbers fall with probability u, or above which they do with -u."""
+    miss = lambda x: scipy.special.gammainc(a, x) - (u if u >= 0 else 1 + u)  # noqa: E731
+    return scipy.optimize.brentq(miss, 0.0, 1e4, xtol=1e-15, rtol=1e-14)
 
 
 def _slope_by_a(a: Any, x: Any, order: int) -> Any:
@@ -102,6 +109,7 @@ MATHEMATICS: dict[str, Callable[..., Any]] = {
     "expint": scipy.special.expi,
     "fresnel_cos": lambda x: scipy.special.fresnel(x)[1],
     "fresnel_sin": lambda x: scipy.special.fresnel(x)[0],
+    "gamma_quantile": np.vectorize(_where_the_share_is, otypes=[float]),
     "igamma": scipy.special.gammainc,
     "igamma_grad": _slope_by_a,
     "igammac": lambda a, x: 1 - scipy.special.gammainc(a, x),

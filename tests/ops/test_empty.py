@@ -103,7 +103,7 @@ ROWS: dict[str, list[Row]] = {
     "in_top_k": [((i(0), z(0, 3)), {"k": 1}, (0,)), ((i(2), z(2, 0)), {"k": 1}, (2,))],
     "cumsum cumprod": [((z(3, 0),), {"axis": -1, "exclusive": True, "reverse": True}, (3, 0))],
     "cumulative_logsumexp running_top": [((z(3, 0),), {"axis": -1, "reverse": r}, (3, 0)) for r in (True, False)],
-    "polygamma zeta igamma igammac": [((z(0, 3), z(3)), {}, (0, 3))],
+    "polygamma zeta igamma igammac gamma_quantile": [((z(0, 3), z(3)), {}, (0, 3))],
     "igamma_grad": [((z(0, 3), z(3)), {"order": 1}, (0, 3))],
     "betainc": [((z(0, 3), z(3), z()), {}, (0, 3))],
     "bessel_iv bessel_ive bessel_jv": [((z(0, 3),), {"order": 1}, (0, 3))],

@@ -11,7 +11,7 @@ from autodiff_lab.engine.dtypes import as_dtype
 from autodiff_lab.engine.shape import as_integer, flag
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch
-from autodiff_lab.ops.checks import number_of
+from autodiff_lab.ops.checks import number_of, room
 from autodiff_lab.ops.docs import document
 
 if TYPE_CHECKING:
@@ -25,9 +25,13 @@ def _made(window: Any, dtype: Any, what: str, name: str | None) -> Tensor:
     return named(constant(window.astype(wanted.dtype)), name)
 
 
+def _length(window_length: Any, what: str) -> int:
+    return room(as_integer(window_length, f"{what}: window_length", 1), f"{what}: window_length")
+
+
 def _cosine(what: str, window_length: Any, periodic: Any, mean: float) -> Any:
     """Return a raised cosine; a periodic one is the first part of one that is longer by a sample, if that is odd."""
-    length = as_integer(window_length, f"{what}: window_length", 1)
+    length = _length(window_length, what)
     turn = length - 1 + (flag(periodic, f"{what}: periodic") and length % 2 == 0)
     return mean - (1 - mean) * np.cos(2 * np.pi * np.arange(length) / turn) if turn else np.ones(1)
 
@@ -44,12 +48,12 @@ def hamming_window(window_length: TensorLike, periodic: bool = True, dtype: DTyp
 
 def kaiser_window(window_length: TensorLike, beta: TensorLike = 12.0, dtype: DTypeLike = "float32",
                   name: str | None = None) -> Tensor:
-    length = as_integer(window_length, "kaiser_window: window_length", 1)
+    length = _length(window_length, "kaiser_window")
     return _made(np.kaiser(length, number_of(beta, "kaiser_window: beta")), dtype, "kaiser_window", name)
 
 
 def vorbis_window(window_length: TensorLike, dtype: DTypeLike = "float32", name: str | None = None) -> Tensor:
-    length = as_integer(window_length, "vorbis_window: window_length", 1)
+    length = _length(window_length, "vorbis_window")
     inner = np.sin(np.pi / length * (np.arange(length) + 0.5))
     return _made(np.sin(np.pi / 2 * inner**2), dtype, "vorbis_window", name)
 

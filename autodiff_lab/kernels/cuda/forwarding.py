@@ -41,8 +41,8 @@ FUNCTIONS: dict[str, frozenset[str]] = {
 }  # fmt: skip
 SPECIAL = frozenset({
     "erf", "erfc", "erfcx", "erfinv", "erfcinv", "ndtr", "ndtri", "log_ndtr", "gamma", "gammaln", "psi", "digamma",
-    "polygamma", "zeta", "gammainc", "gammaincc", "betaln", "betainc", "i0", "i0e", "i1", "i1e", "expit", "logit",
-    "xlogy", "xlog1py", "entr", "rel_entr", "kl_div", "sinc", "log1p", "expm1",
+    "polygamma", "zeta", "gammainc", "gammaincc", "gammaincinv", "gammainccinv", "betaln", "betainc", "i0", "i0e",
+    "i1", "i1e", "expit", "logit", "xlogy", "xlog1py", "entr", "rel_entr", "kl_div", "sinc", "log1p", "expm1",
 })  # fmt: skip
 """Functions of ``scipy.special`` that ``cupyx.scipy.special`` has."""
 

@@ -11,7 +11,7 @@ from autodiff_lab.engine.convert import convert, convert_pair
 from autodiff_lab.engine.op import REGISTRY, Domain
 from autodiff_lab.engine.tensor import Tensor, named
 from autodiff_lab.errors import DtypeMismatch, InvalidArgumentError
-from autodiff_lab.kernels.arrays import arange, ranked
+from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.docs import doc, of_one, of_two
 from autodiff_lab.ops.math.reductions import reduce_sum
 from autodiff_lab.ops.math.scipy_kernels import looped, special
@@ -96,6 +96,8 @@ def _factor(lean: Any, psi_1: Any, psi_2: Any, order: int) -> Any:
 
 _LARGEST = 1e8
 """Larger x are taken as this one: the window would not fit into memory, and P is 1 there unless a is as large."""
+_BLOCK = 2**15
+"""Terms that are worked out at once, in pairs."""
 
 
 def _igamma_grad(a: Any, x: Any, order: int) -> Any:
@@ -103,19 +105,37 @@ def _igamma_grad(a: Any, x: Any, order: int) -> Any:
 
     The terms peak where a + k is near x and are negligible some deviations away, so a window around there is enough.
     """
-    shape, dtype = np.broadcast_shapes(a.shape, x.shape), x.dtype
-    a, x = (np.broadcast_to(ranked(v).astype(np.float64), shape) for v in (a, x))
-    x = np.minimum(x, _LARGEST)
-    half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(x), 0)) + 40
-    first = np.floor(np.maximum(x - a - half, 0))
-    most: Any = np.max(2 * half) if half.size else 0
-    count = int(most) + 1
-    z = a + first + arange(count, x).reshape((count,) + (1,) * len(shape)) + 1
+    shape = np.broadcast_shapes(a.shape, x.shape)
+    a_wide, x_wide = (np.broadcast_to(ranked(v).astype(np.float64), shape).ravel() for v in (a, x))
+    inside = np.minimum(x_wide, _LARGEST)
+    half = _TERMS * np.sqrt(np.maximum(np.nan_to_num(inside), 0)) + 40
+    found = np.empty(half.shape)
+    smallest, start = np.argsort(half), 0
+    while start < half.size:  # elements with about as many terms, few enough for a cache
+        block = smallest[start : start + max(1, int(_BLOCK / half[smallest[start]]))]
+        block = block[: max(1, int(_BLOCK / half[block[-1]]))]
+        found[block] = _terms_by_a(a_wide[block], inside[block], half[block], order)
+        start += block.size
+    found = np.where(x_wide > 0, found, np.where(x_wide == 0, 0.0, np.nan))
+    return found.reshape(shape).astype(x.dtype)[()]
+
+
+def _terms_by_a(a: Any, x: Any, half: Any, order: int) -> Any:
+    """Add up the terms of some elements, each term and its polygamma functions by recurrence from the one before."""
+    z = a + np.floor(np.maximum(x - a - half, 0)) + 1
     ln_x = np.log(np.where(x > 0, x, 1))
-    term = np.exp((z - 1) * ln_x - x - special("gammaln")(z))
-    lean = ln_x - special("digamma")(z)
-    factor = _factor(lean, _polygamma(1, z), _polygamma(2, z), order)
-    return np.where(x > 0, np.sum(term * factor, axis=0), np.where(x == 0, 0.0, np.nan)).astype(dtype)[()]
+    steps = 1 / (z + np.arange(int(2 * half.max()))[:, None])
+    first = np.exp((z - 1) * ln_x - x - special("gammaln")(z))
+    term = _from_first(first, np.cumprod(steps * x, axis=0) * first)
+    by_first, psi = ln_x - special("digamma")(z), (_polygamma(1, z), _polygamma(2, z)) if order > 1 else (0.0, 0.0)
+    lean = _from_first(by_first, by_first - np.cumsum(steps, axis=0))
+    psi_1 = _from_first(psi[0], psi[0] - np.cumsum(steps**2, axis=0)) if order > 1 else 0.0
+    psi_2 = _from_first(psi[1], psi[1] + np.cumsum(2 * steps**3, axis=0)) if order > 2 else 0.0
+    return np.einsum("ij,ij->j", term, _factor(lean, psi_1, psi_2, order))
+
+
+def _from_first(first: Any, rest: Any) -> Any:
+    return np.concatenate([first[None], rest])
 
 
 def _density(ops: Any, a: Any, x: Any) -> Any:
@@ -158,6 +178,23 @@ igammac_of = general(
     symbol="Q", latex="Q({0}, {1})", locals_latex=(r"-\frac{{\partial}}{{\partial {0}}} P({0}, {1})", "-" + _DENSITY),
     sentence="takes the upper incomplete gamma function of {0} and {1}", keeps="inputs", registered="Igammac",
     doc="The kernel-level igammac; `lab.math.igammac` is the public function.")
+
+
+def _gamma_quantile(a: Any, u: Any) -> Any:
+    below = special("gammaincinv")(a, np.where(u >= 0, u, 0).astype(u.dtype))
+    return np.where(u >= 0, below, special("gammainccinv")(a, np.where(u < 0, -u, 1).astype(u.dtype)))[()]
+
+
+gamma_quantile = general(
+    "gamma_quantile", _gamma_quantile,
+    lambda ops, g, out, a, u: -(g * ops.igamma_grad(a, out, order=1) / _density(ops, a, out)),
+    lambda ops, g, out, a, u: g / _density(ops, a, out),
+    symbol="P⁻¹", latex="P^{{-1}}({0}, {1})",
+    locals_latex=(r"-\frac{{\partial P({0}, y)}}{{\partial {0}}} \Big/ \frac{{\partial P({0}, y)}}{{\partial y}}",
+                  r"1 \Big/ \frac{{\partial P({0}, y)}}{{\partial y}}"),
+    sentence="takes the number below which gamma numbers of shape {0} fall with probability {1}",
+    doc="The number with probability u below it, for negative u with -u above it, so that both tails are precise; "
+        "`lab.random.gamma` applies it where alpha is a tensor.")
 
 
 def _betainc_rule(ops: Any, g: Any, out: Any, a: Any, b: Any, x: Any) -> Any:

@@ -14,7 +14,7 @@ from autodiff_lab.errors import InvalidArgumentError, ShapeMismatch
 from autodiff_lab.kernels.arrays import ranked
 from autodiff_lab.ops.array.gathering import where
 from autodiff_lab.ops.array.shaping import reshape, transpose
-from autodiff_lab.ops.checks import broadcasts, dtypes_unequal, floats
+from autodiff_lab.ops.checks import broadcasts, dtypes_unequal, floats, number_of
 from autodiff_lab.ops.docs import document
 from autodiff_lab.ops.nn.convolution import layout
 from autodiff_lab.ops.structured import structured
@@ -43,10 +43,7 @@ def dropout(x: TensorLike, rate: float, noise_shape: Sequence[SupportsIndex | No
     from autodiff_lab.ops.random_drawing import uniform_noise  # random numbers live beside their ops
     from autodiff_lab.ops.random_state import drawn
     x = floats(x, "dropout")
-    given = convert(rate)._array
-    if given.ndim or given.dtype.kind not in "fiuV":
-        raise InvalidArgumentError(f"dropout: rate must be a number, got {rate!r:.80}.")
-    dropped = float(rate)
+    dropped = number_of(rate, "dropout: rate")
     if not 0 <= dropped < 1:
         raise InvalidArgumentError(f"dropout: rate must be in [0, 1), got {rate}.")
     if not dropped:

@@ -55,6 +55,15 @@ def _igamma_grad(rng: np.random.Generator) -> list[Call]:
     return [((draw(POSITIVE, a, rng), draw(POSITIVE, b, rng)), {"order": 1}) for a, b in PAIRS]
 
 
+@sampler("gamma_quantile")
+def _gamma_quantile(rng: np.random.Generator) -> list[Call]:
+    sides = [np.array(side) for side in (1.0, [1.0, -1.0, -1.0], [-1.0, 1.0, 1.0])]  # below the number, and above it
+    return [
+        ((draw(POSITIVE, a, rng) + 0.2, side * rng.uniform(0.1, 0.9, b)), {})
+        for (a, b), side in zip(PAIRS, sides, strict=True)
+    ]
+
+
 @sampler("betainc")
 def _betainc(rng: np.random.Generator) -> list[Call]:
     unit = Domain(low=0.0, high=1.0)
