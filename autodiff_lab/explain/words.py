@@ -102,8 +102,7 @@ WORDS: dict[str, tuple[str, str]] = {
         ),
     ),
     "only_read": (
-        "A function called on this line only reads the value of {x}, as a setting or an index, so no gradient passes "
-        "through.",
+        "A function on this line only reads the value of {x}, as a setting or an index, so no gradient passes through.",
         "For a gradient with respect to {s}, write this step as a formula with {x} in it.",
     ),
     "random_draw": (
