@@ -94,7 +94,7 @@ LAYERS["teaching"] = _layers("engine", "recording", "explain.expressions", "expl
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
 LAYERS.update(
-    dict.fromkeys(("__init__", "__main__", "extend", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING)
+    dict.fromkeys(("__init__", "__main__", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING)
 )
 
 # Methods that work to their right, and what their bodies may import. Nothing else may.

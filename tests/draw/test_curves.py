@@ -63,6 +63,28 @@ def test_a_kink_is_found_wherever_it_is(place: float, slope: float) -> None:
     assert mark.limits[1] == (pytest.approx(-slope), pytest.approx(slope))
 
 
+@pytest.mark.parametrize("level", range(1, 9))
+def test_a_break_is_found_where_a_sample_of_any_level_lies_on_it(level: int) -> None:
+    """The sample halves the change, also in the last two levels, which are compared."""
+    rng = np.random.default_rng(level)
+    for _ in range(5):
+        first = int(rng.integers(50, 350))
+        left, right = np.linspace(-4, 4, 401)[first : first + 2]
+        for _ in range(level):
+            points = np.linspace(left, right, 9)
+            part = int(rng.integers(8))
+            left, right = points[part : part + 2]
+        place = points[int(rng.integers(1, 8))]
+        for kind, rows in (
+            ("kink", lambda x, at=place: (abs(x - at), np.sign(x - at))),
+            ("kink", lambda x, at=place: (np.maximum(x - at, 0), (x > at) * 1.0)),
+            ("jump", lambda x, at=place: (np.where(x == at, 0.5, (x > at) * 1.0), 0 * x)),
+            ("jump", lambda x, at=place: ((x >= at) * 1.0, 0 * x)),
+        ):
+            (mark,) = marks_of(rows, -4, 4)
+            assert (mark.kind, mark.x) == (kind, pytest.approx(place, abs=1e-6))
+
+
 @pytest.mark.parametrize(
     "function",
     [

@@ -23,7 +23,7 @@ MOST = 32
 """How many intervals are refined; a function with more breaks than this shows the strongest."""
 PARTS = 8
 LOOKS = 8
-STAYS = 0.5
+STAYS = 0.4  # a sample on the break itself splits it in two halves
 GROWS = 2.0
 HEIGHT_KEPT = 0.2
 PEAK = 20.0
