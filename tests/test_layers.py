@@ -93,9 +93,7 @@ LAYERS["keras"] = _layers(
 LAYERS["teaching"] = _layers("engine", "recording", "explain.expressions", "explain.subjects")
 LAYERS["style"] = frozenset({"errors"})
 # The doors: learners, op authors, testers, the shell, the notebooks. They import what they present.
-LAYERS.update(
-    dict.fromkeys(("__init__", "__main__", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING)
-)
+LAYERS.update(dict.fromkeys(("__init__", "__main__", "testing", "cli", "magic", "lessons", "exploring"), EVERYTHING))
 
 # Methods that work to their right, and what their bodies may import. Nothing else may.
 RIGHTWARD: dict[tuple[str, str], frozenset[str]] = {
